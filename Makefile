@@ -1,0 +1,55 @@
+# `make` lists the targets. The logic is in scripts/.
+.DEFAULT_GOAL := help
+PY := .venv/bin/python
+
+.PHONY: help
+help: ## this list
+	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
+		printf '  make %-18s %s\n' "$$name" "$$text"; done
+
+.PHONY: setup
+setup: ## build .venv (nothing to do when nothing changed); EXTRAS=all,dev by default
+	@EXTRAS="$(EXTRAS)" PYTHON="$(PYTHON)" scripts/setup.sh
+
+.PHONY: setup-tensorflow
+setup-tensorflow: ## the same with tensorflow, as CI has it
+	@EXTRAS=all,dev,tensorflow PYTHON="$(PYTHON)" scripts/setup.sh
+
+.PHONY: demo
+demo: setup ## export the built-in 6-layer MiniLM at int8 to all targets, check each file, print the table
+	@$(PY) -m mobilekit export --model minilm-l6 --scheme int8 --out out --force
+
+.PHONY: test
+test: setup lint ## everything that CI holds: lint, types, import rules, all tests
+	$(PY) -m pytest
+
+.PHONY: test-fast
+test-fast: setup ## the tests without real weights and real engines
+	$(PY) -m pytest -m "not slow"
+
+.PHONY: test-macos
+test-macos: ## on a Mac: the tests of the native Core ML runtime
+	@[ "$$(uname -s)" = Darwin ] || { echo "error: make test-macos needs macOS; this is $$(uname -s)." >&2; exit 2; }
+	@$(MAKE) --no-print-directory setup
+	$(PY) -m pytest -m macos
+
+.PHONY: lint
+lint: setup ## ruff (lint, format), mypy, import rules
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+
+.PHONY: format
+format: setup ## rewrite the code as ruff would have it
+	.venv/bin/ruff check --fix .
+	.venv/bin/ruff format .
+
+.PHONY: lock
+lock: ## write requirements.lock from pyproject.toml
+	scripts/lock.sh
+
+.PHONY: clean
+clean: ## remove .venv, caches and build folders (what you exported stays)
+	rm -rf .venv .cache build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find mobilekit export benchmarks tests -name __pycache__ -type d -prune -exec rm -rf {} +

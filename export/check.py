@@ -1,0 +1,226 @@
+"""All checks of an artifact that need no labelled data, from the file and its manifest alone: no torch, no source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from export.budget import budget_bytes
+from export.registry import target as find_target
+from export.stored import compare
+from export.thresholds import PADDING_MARGIN, Tolerance, thresholds
+from mobilekit.artifact import Artifact
+from mobilekit.errors import MobilekitError
+from mobilekit.runtimes.runner import Runner
+from mobilekit.text.parity import parity_digest
+from mobilekit.text.tokenizer import TextTokenizer
+
+Vector = NDArray[np.float32]
+# An input's padding is filled with these instead of the pad id and zeros: nothing of it may be seen.
+_GARBAGE_ID = 1
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """One row: what was measured, what the limit is, and whether it held."""
+
+    name: str
+    passed: bool
+    measured: str
+    limit: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the manifest has it."""
+        return dict(vars(self))
+
+
+def run_checks(
+    artifact: Artifact, runner: Runner, progress: Callable[[str], None] = lambda _: None
+) -> list[CheckResult]:
+    """Every check, in order; an error inside one is its failure, and the others still run."""
+    checks: dict[str, Callable[[], CheckResult]] = {
+        "files": lambda: check_files(artifact),
+        "inputs": lambda: check_inputs(artifact),
+        "weights": lambda: check_weights(artifact),
+        "bytes": lambda: check_bytes(artifact),
+        "tokenizer": lambda: check_tokenizer(artifact),
+        "output": lambda: check_output(artifact, runner),
+        "padding": lambda: check_padding(artifact, runner),
+        "lengths": lambda: check_lengths(artifact, runner),
+        "delegation": lambda: report_delegation(runner),
+    }
+    results = []
+    for name, check in checks.items():
+        progress(f"checking {name}")
+        try:
+            results.append(check())
+        except MobilekitError as error:
+            results.append(CheckResult(name, False, f"error: {error}", ""))
+    return results
+
+
+def check_files(artifact: Artifact) -> CheckResult:
+    """Every file has the sha256 of the manifest."""
+    altered = artifact.altered()
+    count = 1 + len(artifact.manifest.content["files"])
+    return CheckResult(
+        "files", not altered, f"altered: {', '.join(altered)}" if altered else f"{count} equal", "sha256"
+    )
+
+
+def check_inputs(artifact: Artifact) -> CheckResult:
+    """The file takes int32 [1, length] under the names and lengths of the manifest, and nothing else."""
+    manifest = artifact.manifest
+    found = find_target(manifest.target).read_inputs(artifact.model_path)
+    expected = {(entry, name, length) for length, entry in manifest.lengths.items() for name in manifest.input_names}
+    got = {(i.entry, i.name, i.shape[-1]) for i in found}
+    wrong = [f"{i.name} is {i.dtype} {list(i.shape)}" for i in found if i.dtype != "int32" or len(i.shape) != 2]
+    wrong += [f"{i.name} has batch {i.shape[0]}" for i in found if i.shape[:1] != (1,)]
+    if got != expected:
+        wrong.append(f"entries {sorted(got)} instead of {sorted(expected)}")
+    return CheckResult("inputs", not wrong, "; ".join(wrong) or f"{len(found)} int32", "int32 [1, length]")
+
+
+def check_weights(artifact: Artifact) -> CheckResult:
+    """Weights decoded from the file equal the records, bit for bit, and each matrix is there once."""
+    content = artifact.manifest.content
+    stored = find_target(artifact.manifest.target).read_weights(artifact.model_path)
+    found = compare(stored, content["tensors"])
+    said = f"{found.equal} of {len(content['tensors'])} equal"
+    if found.missing:
+        said += f"; not in the file: {_some(found.missing)}"
+    if found.repeated:
+        said += f"; stored more than once: {_some(found.repeated)}"
+    return CheckResult("weights", not found.missing and not found.repeated, said, "all equal, each once")
+
+
+def check_bytes(artifact: Artifact) -> CheckResult:
+    """The model file keeps its byte budget."""
+    content = artifact.manifest.content
+    target = find_target(artifact.manifest.target)
+    lengths = len(content["lengths"])
+    limit = budget_bytes(target, content["scheme"], content["tensors"], content["layers"], lengths)
+    return CheckResult("bytes", content["bytes"] <= limit, f"{content['bytes']:,}", f"<= {limit:,}")
+
+
+def check_tokenizer(artifact: Artifact) -> CheckResult:
+    """The artifact's tokenizer gives the source's ids and offsets on 500 mixed strings, alone and in pairs."""
+    about = artifact.manifest.content["tokenizer"]
+    text = (artifact.folder / about["file"]).read_text(encoding="utf-8")
+    same = parity_digest(TextTokenizer(text, about["max_length"])) == about["parity_sha256"]
+    return CheckResult(
+        "tokenizer", same, "equal" if same else "differs from the source", "ids and offsets of 500 texts"
+    )
+
+
+def check_output(artifact: Artifact, runner: Runner) -> CheckResult:
+    """Outputs equal torch's on the decoded weights, on the golden inputs."""
+    tolerance = thresholds(artifact.manifest.content["scheme"]).output
+    got, expected = [], []
+    for entry in artifact.manifest.content["golden"]:
+        got.append(_run(runner, entry["input_ids"], entry["token_type_ids"]))
+        expected.append(np.array(entry["output"], np.float32))
+    passed, measured = hold(tolerance, got, expected)
+    sign = "<=" if tolerance.metric == "max_abs" else ">="
+    return CheckResult("output", passed, measured, f"{tolerance.metric} {sign} {tolerance.limit:g}")
+
+
+def hold(tolerance: Tolerance, got: list[Vector], expected: list[Vector]) -> tuple[bool, str]:
+    """Whether outputs lie within a tolerance, and what was measured.
+
+    The cosine is that of each embedding, the least of all; logits are few, and theirs is that of all inputs' together.
+    """
+    if not all(np.isfinite(g).all() for g in got):
+        return False, "not finite"
+    if tolerance.metric == "max_abs":
+        worst = max(float(np.abs(g - e).max()) for g, e in zip(got, expected, strict=True))
+        return worst <= tolerance.limit, f"{worst:.1e}"
+    if got[0].size < 16:
+        got, expected = [np.concatenate(got)], [np.concatenate(expected)]
+    least = min(_cosine(g, e) for g, e in zip(got, expected, strict=True))
+    return least >= tolerance.limit, f"{least:.5f}"
+
+
+def check_padding(artifact: Artifact, runner: Runner) -> CheckResult:
+    """The output does not change with padding: at every longer length, and whatever stands in the padded places."""
+    limit = thresholds(artifact.manifest.content["scheme"]).padding
+    worst, flips, tried = 0.0, 0, 0
+    for entry in artifact.manifest.content["golden"]:
+        ids, types = entry["input_ids"], entry["token_type_ids"]
+        base = _run(runner, ids, types)
+        for other in _padded_outputs(artifact, runner, ids, types):
+            tried += 1
+            difference = np.abs(other - base).max()
+            worst = max(worst, float(difference) if np.isfinite(difference) else float("inf"))
+            flips += artifact.manifest.task == "sequence-classification" and _flipped(base, other, limit)
+    measured = f"{worst:.1e} in {tried}" + (f"; {flips} answers changed" if flips else "")
+    return CheckResult("padding", worst <= limit and not flips, measured, f"<= {limit:g}")
+
+
+def check_lengths(artifact: Artifact, runner: Runner) -> CheckResult:
+    """Every input length gives a finite answer, and not the same one to all."""
+    manifest = artifact.manifest
+    longest = max(manifest.content["golden"], key=lambda e: len(e["input_ids"]))["input_ids"]
+    sizes = list(range(1, len(longest) + 1))
+    if not runner.engine.timed:
+        # The reference interpreter is slow: every sixteenth length, and those around each exported one.
+        near = {n + d for n in manifest.lengths for d in (-1, 0, 1)}
+        sizes = [n for n in sizes if n <= 3 or n % 16 == 8 or n in near]
+    outputs = np.stack([_run(runner, longest[:n], None) for n in sizes])
+    bad = [n for n, output in zip(sizes, outputs, strict=True) if not np.isfinite(output).all()]
+    said = f"{len(sizes)} of {len(longest)} tried"
+    if bad:
+        return CheckResult("lengths", False, f"{said}; not finite at {_some(map(str, bad))}", "finite, not constant")
+    constant = len(sizes) > 1 and float(np.ptp(outputs, axis=0).max()) < 1e-6
+    return CheckResult("lengths", not constant, said + ("; constant" if constant else ""), "finite, not constant")
+
+
+def report_delegation(runner: Runner) -> CheckResult:
+    """The share of operations that the engine's fast backend took; a report, no gate."""
+    counts = runner.delegation()
+    if counts is None or not counts["total"]:
+        return CheckResult("delegation", True, "-", "reported")
+    share = 100 * counts["delegated"] / counts["total"]
+    return CheckResult("delegation", True, f"{share:.0f} % of {counts['total']} operations", "reported")
+
+
+def _padded_outputs(artifact: Artifact, runner: Runner, ids: list[int], types: list[int]) -> Iterator[Vector]:
+    names = artifact.manifest.input_names
+    for length in artifact.manifest.lengths:
+        gap = length - len(ids)
+        if gap < 1:
+            continue
+        yield _run(runner, ids, types, length)
+        if "attention_mask" in names:
+            # Where the mask is an input, what stands in the padded places must not matter at all.
+            mask = [1] * len(ids) + [0] * gap
+            garbage = [i % 7 + _GARBAGE_ID for i in range(gap)]
+            output = runner(ids + garbage, mask, types + [max(types)] * gap, length)
+            yield output[artifact.manifest.output_name][0]
+
+
+def _run(runner: Runner, ids: list[int], types: list[int] | None, length: int | None = None) -> Vector:
+    return runner(ids, None, types, length)[runner.artifact.manifest.output_name][0]
+
+
+def _flipped(base: Vector, other: Vector, limit: float) -> bool:
+    if base.size < 2:
+        return False
+    top = np.sort(base)[-2:]
+    close = float(top[1] - top[0]) <= PADDING_MARGIN * limit
+    return not close and int(base.argmax()) != int(other.argmax())
+
+
+def _cosine(a: Vector, b: Vector) -> float:
+    x, y = a.astype(np.float64), b.astype(np.float64)
+    norms = float(np.linalg.norm(x) * np.linalg.norm(y))
+    return float(x @ y) / norms if norms else 0.0
+
+
+def _some(names: Any) -> str:
+    listed = list(names)
+    return ", ".join(listed[:3]) + (f" and {len(listed) - 3} more" if len(listed) > 3 else "")

@@ -1,0 +1,284 @@
+"""`export`: a model becomes checked artifacts, one folder a target, side by side where the machine allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+import psutil
+
+from export.check import CheckResult, run_checks
+from export.golden import golden
+from export.manifest import (
+    DEFAULT_LENGTHS,
+    MINIMUM_IOS,
+    Subject,
+    artifact_name,
+    build_manifest,
+    checked_lengths,
+    checked_scheme,
+    file_name,
+    subject,
+)
+from export.readme import readme
+from export.registry import GraphSpec, Target, targets
+from export.registry import target as find_target
+from export.worker import Workers, shared_workers
+from mobilekit.artifact import Artifact, Json, open_folder, write_manifest
+from mobilekit.compression.compress import compress
+from mobilekit.compression.compressed import CompressedModel, save_records
+from mobilekit.compression.folder import records_of
+from mobilekit.compression.schemes.registry import scheme as find_scheme
+from mobilekit.errors import CheckFailedError, InputError, MissingExtraError, MobilekitError
+from mobilekit.host import describe, is_installed
+from mobilekit.models.load import load
+from mobilekit.models.model import Model
+from mobilekit.runtimes.runner import Runner, open_artifact
+from mobilekit.staging import refuse_existing, require_space, scratch, staged
+from mobilekit.text.tokenizer import TOKENIZER_FILE, VOCABULARY_FILE
+from mobilekit.version import __version__
+
+Report = Callable[[str, str], None]
+# What a conversion engine takes besides a few copies of the model.
+_ENGINE_BYTES = 2_500_000_000
+_MODEL_COPIES = 6
+_TIMED_RUNS = 20
+
+
+@dataclass(frozen=True)
+class ExportResult:
+    """What became of one target.
+
+    folder: the artifact, None if there is none. load_ms, run_ms (by length): median milliseconds, None where a
+    reference interpreter ran. error: what went wrong.
+    """
+
+    target: str
+    folder: Path | None
+    manifest: Json
+    checks: tuple[CheckResult, ...]
+    load_ms: float | None = None
+    run_ms: dict[int, float | None] = field(default_factory=dict)
+    error: MobilekitError | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the artifact is there and every check held."""
+        return self.error is None and all(check.passed for check in self.checks)
+
+
+class ExportError(CheckFailedError):
+    """Some target failed; `results` has all of them."""
+
+    def __init__(self, results: list[ExportResult]) -> None:
+        failed = [r for r in results if not r.passed]
+        super().__init__("; ".join(_failure(r) for r in failed))
+        self.results = results
+        codes = [r.error.exit_code for r in failed if r.error is not None]
+        self.exit_code = codes[0] if codes else CheckFailedError.exit_code
+
+
+def export(
+    model: str | Path | Model = "minilm-l6",
+    target: str | Sequence[str] | None = None,
+    scheme: str = "int8",
+    *,
+    lengths: Sequence[int] = DEFAULT_LENGTHS,
+    minimum_ios: int = 18,
+    out: str | Path = "out",
+    force: bool = False,
+    keep_failing: bool = False,
+    report: Report = lambda target, text: None,
+) -> list[ExportResult]:
+    """Compress a model once and write it for each target, check every file, and time it.
+
+    model: a built-in name, a folder, a hub id, or a loaded Model. target: one, several, or None for all. scheme: as
+    `list schemes` prints. lengths: sequence lengths of one artifact. minimum_ios: 16, 17 or 18. out: the artifacts go
+    to `out/<model>-<scheme>/<target>`. force: replace what is there. keep_failing: keep an artifact that fails a check,
+    marked. report(target, text) is told what is being done.
+
+    Raises InputError before any work when something asked for is impossible, ExportError (with all results) when a
+    target failed.
+    """
+    chosen = [find_target(name) for name in prepare(target, scheme, minimum_ios)]
+    loaded = model if isinstance(model, Model) else load(model)
+    wanted = checked_lengths(lengths, loaded)
+    place = Path(out) / artifact_name(loaded, scheme)
+    for each in chosen:
+        refuse_existing(place / each.name, force)
+    for each in chosen:
+        report(each.name, "compressing the weights")
+    compressed = (records_of(loaded, loaded.folder, scheme) if loaded.folder else None) or compress(loaded, scheme)
+    require_space(place, _space(compressed, len(chosen)))
+    job = _Job(subject(loaded, compressed, wanted), minimum_ios, place, force, keep_failing, report)
+    with scratch(place, "records") as folder:
+        save_records(compressed, folder / "records.safetensors")
+        results = job.run_all(chosen, folder / "records.safetensors")
+    if not all(result.passed for result in results):
+        raise ExportError(results)
+    return results
+
+
+def prepare(target: str | Sequence[str] | None, scheme: str, minimum_ios: int) -> list[str]:
+    """Names of the targets asked for; raises InputError for whatever can be refused before a model is loaded."""
+    names = list(targets()) if target is None else [target] if isinstance(target, str) else list(dict.fromkeys(target))
+    if not names:
+        raise InputError("no target given.")
+    chosen = [find_target(name) for name in names]
+    find_scheme(scheme)
+    if target is None:
+        # All targets means all that have the scheme.
+        chosen = [each for each in chosen if scheme in each.schemes]
+    checked_scheme(chosen, scheme)
+    if minimum_ios not in MINIMUM_IOS:
+        raise InputError(f"--minimum-ios {minimum_ios} is unknown; choose from {', '.join(map(str, MINIMUM_IOS))}.")
+    for each in chosen:
+        _require_packages(each)
+    return [each.name for each in chosen]
+
+
+@dataclass(frozen=True)
+class _Job:
+    subject: Subject
+    minimum_ios: int
+    place: Path
+    force: bool
+    keep_failing: bool
+    report: Report
+
+    def run_all(self, chosen: Sequence[Target], records: Path) -> list[ExportResult]:
+        """Write and check all targets side by side, then time them one after the other, undisturbed."""
+        workers = shared_workers()
+        slots = _slots(self.subject.compressed, len(chosen))
+        with ThreadPoolExecutor(max_workers=slots) as pool:
+            futures = [pool.submit(self.run_one, target, records, workers) for target in chosen]
+            try:
+                written = [future.result() for future in futures]
+            except BaseException:
+                # Interrupted: the engines end at once, so that the threads do too and clean up behind them.
+                pool.shutdown(wait=False, cancel_futures=True)
+                workers.close()
+                raise
+        return [self._timed(result, runner) for result, runner in written]
+
+    def run_one(self, target: Target, records: Path, workers: Workers) -> tuple[ExportResult, Runner | None]:
+        """Write one artifact beside its place, check it there, and move it in when it passes."""
+        place = self.place / target.name
+        runner = None
+        try:
+            with staged(place, self.force) as folder:
+                manifest = self._write(target, records, workers, folder)
+                runner = open_artifact(Artifact(folder, write_manifest(folder, manifest)))
+                checks = run_checks(runner.artifact, runner, lambda text: self.report(target.name, text))
+                failed = [check for check in checks if not check.passed]
+                manifest |= {"checks": [c.to_dict() for c in checks], "status": "failed" if failed else "passed"}
+                write_manifest(folder, manifest)
+                if failed and not self.keep_failing:
+                    raise _NotKeptError(manifest, tuple(checks))
+        except _NotKeptError as failure:
+            _close(runner)
+            return ExportResult(target.name, None, failure.manifest, failure.checks), None
+        except MobilekitError as error:
+            _close(runner)
+            self.report(target.name, f"failed: {error}")
+            return ExportResult(target.name, None, {}, (), error=error), None
+        self.report(target.name, "written and checked")
+        return ExportResult(target.name, place, manifest, tuple(checks)), runner
+
+    def _write(self, target: Target, records: Path, workers: Workers, folder: Path) -> Json:
+        about = self.subject
+        spec = GraphSpec(about.lengths, _swift(target, about), self.minimum_ios, _metadata(about))
+        self.report(target.name, "starting the engine")
+        emission = workers.emit(
+            target.name, records, spec, folder / file_name(target, about), lambda text: self.report(target.name, text)
+        )
+        tokenizer = about.model.tokenizer
+        (folder / TOKENIZER_FILE).write_text(tokenizer.serialized(), encoding="utf-8")
+        vocabulary = tokenizer.vocabulary()
+        if vocabulary is not None:
+            (folder / VOCABULARY_FILE).write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
+        pairs = "token_type_ids" in emission.input_names
+        entries = golden(about.compressed, tokenizer, about.lengths, about.model.prefix, pairs)
+        text = readme(about, target, emission, entries[1]["input_ids"], len(entries[0]["output"]))
+        (folder / "README.md").write_text(text, encoding="utf-8")
+        return build_manifest(about, target, emission, entries, folder)
+
+    def _timed(self, result: ExportResult, runner: Runner | None) -> ExportResult:
+        if runner is None:
+            return result
+        with runner:
+            timed = runner.engine.timed
+            times: dict[int, float | None] = {
+                n: median(runner.time(n, _TIMED_RUNS)) if timed else None for n in self.subject.lengths
+            }
+            load_ms = runner.load_ms if timed else None
+        return ExportResult(result.target, result.folder, result.manifest, result.checks, load_ms, times)
+
+
+class _NotKeptError(Exception):
+    """Leaves the staging block so that nothing is moved into place."""
+
+    def __init__(self, manifest: Json, checks: tuple[CheckResult, ...]) -> None:
+        super().__init__()
+        self.manifest, self.checks = manifest, checks
+
+
+def recheck(
+    folder: str | Path, report: Callable[[str], None] = lambda text: None
+) -> tuple[Artifact, list[CheckResult]]:
+    """All checks of an artifact again, from its files. Raises ArtifactError when it cannot be opened at all."""
+    artifact = open_folder(folder)
+    with open_artifact(artifact) as runner:
+        return artifact, run_checks(artifact, runner, report)
+
+
+def _close(runner: Runner | None) -> None:
+    if runner is not None:
+        runner.close()
+
+
+def _require_packages(target: Target) -> None:
+    for package in target.packages:
+        if not is_installed(package):
+            raise MissingExtraError(package, target.extra, f"target '{target.name}'")
+
+
+def _slots(compressed: CompressedModel, count: int) -> int:
+    """How many targets are written at once: as many as there are cores, and as memory holds."""
+    each = _ENGINE_BYTES + _MODEL_COPIES * 4 * compressed.parameters
+    return max(1, min(count, describe().cpus, int(psutil.virtual_memory().available // each)))
+
+
+def _space(compressed: CompressedModel, count: int) -> int:
+    """Bytes on disk: the records once, and for each target its file and as much again while it is being written."""
+    payload = sum(record.payload_bytes for record in compressed.records.values())
+    return int(payload * (1 + 2 * count)) + 20_000_000
+
+
+def _swift(target: Target, about: Subject) -> str:
+    return file_name(target, about).rsplit(".", 1)[0]
+
+
+def _metadata(about: Subject) -> dict[str, str]:
+    model, compressed = about.model, about.compressed
+    found = {
+        "mobilekit": __version__,
+        "model": model.name,
+        "source": model.source.id,
+        "license": model.source.license,
+        "task": compressed.head.task,
+        "labels": "\n".join(compressed.head.labels),
+        "scheme": compressed.scheme,
+        "prefix": model.prefix,
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _failure(result: ExportResult) -> str:
+    if result.error is not None:
+        return f"{result.target}: {result.error}"
+    rows = [f"{c.name} {c.measured} (limit: {c.limit})" for c in result.checks if not c.passed]
+    return f"{result.target}: check failed: {'; '.join(rows)}"

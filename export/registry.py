@@ -1,0 +1,144 @@
+"""The targets: each is a folder of this package that registers itself; nothing heavy is imported here."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mobilekit.errors import unknown
+
+if TYPE_CHECKING:
+    from mobilekit.compression.compressed import CompressedModel
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class GraphSpec:
+    """What an exporter is asked to write.
+
+    lengths: sequence lengths, ascending, weights stored once for all. name: a base name valid as a Swift class.
+    metadata: strings to put into the file where its format has a place. minimum_ios: 16, 17 or 18.
+    """
+
+    lengths: tuple[int, ...]
+    name: str
+    minimum_ios: int = 18
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Emission:
+    """What an exporter has written: how the file is entered and what it needs to run.
+
+    entry_points: for each length the method, signature or function that takes it. engine and engine_version:
+    the runtime and the least version that reads the file. input_names: what the graph takes, in order.
+    """
+
+    entry_points: Mapping[int, str]
+    input_names: tuple[str, ...]
+    engine: str
+    engine_version: str
+    minimum_os: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StoredWeight:
+    """A weight as it stands in an artifact: codes (int8 [rows, columns]) and scale (float32 [rows, 1]), or values.
+
+    copies: how many times its bytes are in the file (1 unless something went wrong).
+    """
+
+    codes: NDArray[np.int8] | None = None
+    scale: NDArray[np.float32] | None = None
+    values: NDArray[np.floating] | None = None
+    copies: int = 1
+
+
+@dataclass(frozen=True)
+class StoredInput:
+    """An input as the artifact declares it."""
+
+    entry: str
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+
+
+class Emit(Protocol):
+    """Write the model to `path` (a new file or folder); runs in the target's worker process."""
+
+    def __call__(self, model: CompressedModel, spec: GraphSpec, path: Path, progress: Progress) -> Emission:
+        """Write the file and say how it is entered."""
+        ...
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """Bytes that a target's files take over their weights, measured (`python -m benchmarks.overhead`), rounded up.
+
+    once: whatever is exported. per_layer: for each layer and exported length.
+    """
+
+    once: int
+    per_layer: int
+
+
+@dataclass(frozen=True)
+class Target:
+    """One export target.
+
+    extra: the pip extra. schemes: what it can hold. scale_bytes: bytes a scale takes in the file, with its zero point.
+    rest_bytes: by scheme, bytes of a value that is not quantized (4 where not named). usage: lines for the artifact's
+    README, with {file}, {entry}, {length}, {output} to fill in. read_weights and read_inputs work on the file alone, in
+    any process, without the engine.
+    """
+
+    name: str
+    suffix: str
+    extra: str
+    schemes: tuple[str, ...]
+    packages: tuple[str, ...]
+    scale_bytes: int
+    emit: Emit
+    read_weights: Callable[[Path], list[StoredWeight]]
+    read_inputs: Callable[[Path], list[StoredInput]]
+    rest_bytes: Mapping[str, int] = field(default_factory=dict)
+    overhead: Overhead = Overhead(0, 0)
+    usage: str = ""
+
+
+_targets: dict[str, Target] = {}
+
+
+def register(target: Target) -> Target:
+    """Add a target to the registry."""
+    _targets[target.name] = target
+    return target
+
+
+@functools.cache
+def targets() -> Mapping[str, Target]:
+    """All targets by name: every sub-package of `export` registers one."""
+    import export
+
+    for module in pkgutil.iter_modules(export.__path__):
+        if module.ispkg:
+            importlib.import_module(f"export.{module.name}")
+    return dict(sorted(_targets.items()))
+
+
+def target(name: str) -> Target:
+    """The target called `name`; raises InputError with a did-you-mean."""
+    known = targets()
+    if name not in known:
+        raise unknown("target", name, known)
+    return known[name]

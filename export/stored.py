@@ -1,0 +1,87 @@
+"""Do the weights in a file equal the records, bit for bit, each stored once?"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from export.registry import StoredWeight
+from mobilekit.artifact import Json
+from mobilekit.compression.records import Quantized, Record
+from mobilekit.errors import CompressionError
+
+POSITIONS = "embeddings.position.weight"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """missing: names of tensors whose record is not in the file. repeated: those whose bytes are there more than once.
+    equal: how many are there, bit for bit."""
+
+    equal: int
+    missing: tuple[str, ...]
+    repeated: tuple[str, ...]
+
+
+def tensor_entries(records: Mapping[str, Record], positions: int) -> list[Json]:
+    """The manifest's `tensors`: name, shape, kind, bits, bytes, and the hashes that the file is held against.
+
+    positions: rows of the position table that are exported. A dense tensor has a hash for each float type, since the
+    targets differ in which they write.
+    """
+    entries = []
+    for name, record in sorted(records.items()):
+        if isinstance(record, Quantized):
+            kind, bits, hashes = "quantized", record.bits, {"record": record.fingerprint()}
+            shape, size = record.shape, record.payload_bytes
+        else:
+            values = record.values[:positions] if name == POSITIONS else record.values
+            kind, bits, shape, size = "dense", values.dtype.itemsize * 8, values.shape, values.nbytes
+            with np.errstate(over="ignore"):
+                hashes = {t.__name__: value_hash(values.astype(t)) for t in (np.float32, np.float16)}
+        entries.append(
+            {"name": name, "shape": list(shape), "kind": kind, "bits": bits, "bytes": int(size), "sha256": hashes}
+        )
+    return entries
+
+
+def value_hash(values: NDArray[np.floating]) -> str:
+    """sha256 of float values: their bytes without the shape, since formats keep vectors in shapes of their own."""
+    return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()
+
+
+def compare(stored: Iterable[StoredWeight], entries: Iterable[Json]) -> Comparison:
+    """Hold what a file stores against the manifest's entries."""
+    copies: Counter[str] = Counter()
+    for weight in stored:
+        copies[_key(weight)] += weight.copies
+    missing, repeated, equal = [], [], 0
+    owners: Counter[str] = Counter()
+    for entry in entries:
+        keys = set(entry["sha256"].values())
+        present = [key for key in keys if copies[key]]
+        if not present:
+            missing.append(entry["name"])
+            continue
+        equal += 1
+        owners[present[0]] += 1
+        # Small vectors may well be equal (norms of ones); only matrices are worth storing once.
+        if len(entry["shape"]) == 2 and sum(copies[key] for key in present) > owners[present[0]]:
+            repeated.append(entry["name"])
+    return Comparison(equal, tuple(missing), tuple(repeated))
+
+
+def _key(weight: StoredWeight) -> str:
+    if weight.codes is None:
+        assert weight.values is not None
+        return value_hash(weight.values)
+    assert weight.scale is not None
+    try:
+        return Quantized(weight.codes, weight.scale).fingerprint()
+    except CompressionError:
+        return "not a record"

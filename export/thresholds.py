@@ -1,0 +1,50 @@
+"""The thresholds of every check, with their reasons, in one place; and the byte budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far outputs may lie apart. metric: `max_abs` (at most limit) or `cosine` (at least limit)."""
+
+    metric: str
+    limit: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the manifest has it."""
+        return {"metric": self.metric, "limit": self.limit}
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """output: artifact against torch on the same decoded weights, on the host. device: the same on a phone, where
+    processors differ. padding: largest change of the output when padding is added or changed."""
+
+    output: Tolerance
+    device: Tolerance
+    padding: float
+
+
+# fp32: the same float32 sums in another order. fp16: half precision has 11 bits, errors add up over layers.
+# int8: engines quantize activations on the fly, so only the direction is held. A phone's processor rounds otherwise
+# than x86 (int8 kernels differ by about 5e-3), and a Neural Engine sums in float16.
+_EXACT = Thresholds(Tolerance("max_abs", 1e-4), Tolerance("max_abs", 1e-3), 1e-5)
+_HALF = Thresholds(Tolerance("max_abs", 5e-3), Tolerance("max_abs", 2e-2), 2e-3)
+_QUANTIZED = Thresholds(Tolerance("cosine", 0.999), Tolerance("cosine", 0.995), 5e-3)
+_BY_SCHEME = {"fp32": _EXACT, "fp16": _HALF}
+
+
+def thresholds(scheme: str) -> Thresholds:
+    """The thresholds of a scheme; everything below fp16 has those of int8."""
+    return _BY_SCHEME.get(scheme, _QUANTIZED)
+
+
+# A padded row can change a quantized output by its tolerance; a class may change only if it was that close before.
+PADDING_MARGIN = 2.0
+
+# Bytes over the records' own floor: what the graph itself takes, a layer and length, and once. Measured on the
+# built-in and tiny models by `python -m benchmarks.overhead`, rounded up.
+PAYLOAD_FACTOR = 1.01

@@ -1,0 +1,5 @@
+"""`python -m mobilekit`."""
+
+from mobilekit.cli.main import main
+
+main()

@@ -1,0 +1,168 @@
+"""Artifacts: a folder with a model file, its manifest, tokenizer and README; written beside and renamed, verified.
+
+Nothing here needs torch or an engine: an app's build can use it.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from mobilekit.errors import ArtifactError
+
+MANIFEST_FILE = "manifest.json"
+SCHEMA_VERSION = 1
+_MANIFEST_LIMIT = 64 * 2**20
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """A validated manifest; `content` is its JSON as `docs/manifest.md` describes it."""
+
+    content: Json
+
+    @property
+    def lengths(self) -> dict[int, str]:
+        """Entry point by sequence length, ascending."""
+        return {int(e["length"]): str(e["entry"]) for e in self.content["lengths"]}
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """Names of the inputs, in order."""
+        return tuple(i["name"] for i in self.content["inputs"])
+
+    @property
+    def output_name(self) -> str:
+        """Name of the output."""
+        return str(self.content["outputs"][0]["name"])
+
+    @property
+    def task(self) -> str:
+        """The head's task."""
+        return str(self.content["task"])
+
+    @property
+    def target(self) -> str:
+        """The export target."""
+        return str(self.content["target"])
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Labels in the order of the logits; empty for embeddings."""
+        return tuple(self.content["labels"])
+
+    @property
+    def max_length(self) -> int:
+        """The longest input, special tokens included."""
+        return min(max(self.lengths), int(self.content["tokenizer"]["max_length"]))
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """An artifact folder with its manifest."""
+
+    folder: Path
+    manifest: Manifest
+
+    @property
+    def model_path(self) -> Path:
+        """The model file, or folder for Core ML."""
+        return self.folder / str(self.manifest.content["file"])
+
+    def altered(self) -> list[str]:
+        """Names of files that are missing or do not have the sha256 of the manifest; empty when all is well."""
+        content = self.manifest.content
+        expected = {content["file"]: content["sha256"], **content["files"]}
+        return [name for name, sha in sorted(expected.items()) if not _has_hash(self.folder / name, sha)]
+
+
+def open_folder(folder: Path | str) -> Artifact:
+    """Read an artifact's manifest; raises ArtifactError when it is missing, broken, of a newer schema or unsafe."""
+    folder = Path(folder)
+    file = folder / MANIFEST_FILE
+    if not folder.is_dir():
+        raise ArtifactError(f"{folder}: no such artifact folder.")
+    if not file.is_file():
+        raise ArtifactError(
+            f"{folder}: no {MANIFEST_FILE} in it; an artifact is a folder that `mobilekit export` wrote."
+        )
+    if file.stat().st_size > _MANIFEST_LIMIT:
+        raise ArtifactError(f"{file}: {file.stat().st_size} bytes are too many for a manifest.")
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ArtifactError(f"{file}: not readable as JSON ({error}); export again.") from error
+    return Artifact(folder, validated(content, str(file)))
+
+
+def validated(content: object, where: str) -> Manifest:
+    """A Manifest of JSON values that follow the schema; raises ArtifactError that names the first fault."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
+    version = content.get("schema") if isinstance(content, dict) else None
+    if isinstance(version, int) and not isinstance(version, bool) and version > SCHEMA_VERSION:
+        raise ArtifactError(
+            f"{where}: schema {version} is newer than this mobilekit reads ({SCHEMA_VERSION}); upgrade it."
+        )
+    fault = best_match(Draft202012Validator(schema()).iter_errors(content))
+    if fault is not None:
+        place = "/".join(map(str, fault.absolute_path)) or "the whole"
+        raise ArtifactError(f"{where}: {place}: {fault.message[:200]}; export again.")
+    assert isinstance(content, dict)
+    lengths = [e["length"] for e in content["lengths"]]
+    if sorted(set(lengths)) != lengths:
+        raise ArtifactError(f"{where}: lengths have to ascend, each once; export again.")
+    return Manifest(content)
+
+
+@functools.cache
+def schema() -> Json:
+    """The JSON schema of manifests, as shipped."""
+    text = resources.files("mobilekit").joinpath("schemas/manifest.schema.json").read_text(encoding="utf-8")
+    content: Json = json.loads(text)
+    return content
+
+
+def write_manifest(folder: Path, content: Json) -> Manifest:
+    """Validate and write manifest.json, the same bytes for the same content."""
+    file = folder / MANIFEST_FILE
+    manifest = validated(content, str(file))
+    file.write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+    return manifest
+
+
+def size_and_hash(path: Path) -> tuple[int, str]:
+    """Bytes and sha256 of a file; of a folder the sum, and the sha256 over lines `hex  path`, sorted by bytes."""
+    if path.is_file():
+        return path.stat().st_size, _hash_file(path)
+    files = sorted((p for p in path.rglob("*") if p.is_file()), key=lambda p: p.relative_to(path).as_posix().encode())
+    lines = "".join(f"{_hash_file(p)}  {p.relative_to(path).as_posix()}\n" for p in files)
+    return sum(p.stat().st_size for p in files), hashlib.sha256(lines.encode()).hexdigest()
+
+
+def tensors_by_name(manifest: Manifest) -> Mapping[str, Json]:
+    """The manifest's tensor entries by name."""
+    return {t["name"]: t for t in manifest.content["tensors"]}
+
+
+def rounded(values: Iterable[float]) -> list[float]:
+    """Floats with the nine digits that a float32 needs, short in JSON."""
+    return [float(f"{v:.9g}") for v in values]
+
+
+def _has_hash(path: Path, sha: str) -> bool:
+    return path.exists() and size_and_hash(path)[1] == sha
+
+
+def _hash_file(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

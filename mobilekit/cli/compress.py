@@ -1,0 +1,45 @@
+"""`mobilekit compress`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from mobilekit.cli.options import as_json, print_json
+
+
+@click.command()
+@click.option("--model", default="minilm-l6", show_default=True, help="A built-in name, a folder or a hub id.")
+@click.option("--scheme", default="int8", show_default=True, help="How weights are kept: see `list schemes`.")
+@click.option("--task", help="sentence-embedding or sequence-classification, where the checkpoint does not say.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Output folder.")
+@click.option("--force", is_flag=True, help="Replace what is there.")
+@as_json
+def command(model: str, scheme: str, task: str | None, out: Path, force: bool, as_json: bool) -> None:
+    """Compress a model into records: once, before any target is thought of.
+
+    \b
+    Example:
+      mobilekit compress --model ./my-bert --scheme int8 --out my-bert-int8
+      mobilekit export --model my-bert-int8 --scheme int8
+
+    The folder is a checkpoint with the decoded weights, and records.safetensors with the codes and scales themselves.
+    `export` takes records as they are, on another machine too.
+    """
+    from mobilekit.compression.compress import compress
+    from mobilekit.compression.folder import save_compressed
+    from mobilekit.models.load import load
+    from mobilekit.staging import refuse_existing
+
+    refuse_existing(out, force)
+    loaded = load(model, task)
+    compressed = compress(loaded, scheme)
+    notes = save_compressed(loaded, compressed, out, force)
+    size = sum(p.stat().st_size for p in out.iterdir() if p.name == "records.safetensors")
+    for note in (*loaded.notes, *notes):
+        click.echo(f"note: {note}", err=True)
+    if as_json:
+        print_json({"folder": str(out), "scheme": scheme, "parameters": compressed.parameters, "records_bytes": size})
+    else:
+        click.echo(f"{out}: {compressed.parameters:,} parameters as {scheme}, records {size / 1e6:.2f} MB")

@@ -1,0 +1,143 @@
+"""`mobilekit export`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mobilekit.cli.options import Lengths, as_json, print_json, print_table, progress_lines, quiet
+
+if TYPE_CHECKING:
+    from export.pipeline import ExportResult
+
+
+@click.command()
+@click.option("--model", default="minilm-l6", show_default=True, help="A built-in name, a folder or a hub id.")
+@click.option("--target", "targets", multiple=True, help="executorch, coreml or tflite; may repeat.  [default: all]")
+@click.option("--scheme", default="int8", show_default=True, help="How weights are kept: see `list schemes`.")
+@click.option(
+    "--lengths", type=Lengths(), default="32,128", show_default=True, help="Sequence lengths of the one file."
+)
+@click.option("--minimum-ios", type=int, default=18, show_default=True, help="16, 17 or 18, for coreml.")
+@click.option("--task", help="sentence-embedding or sequence-classification, where the checkpoint does not say.")
+@click.option("--revision", help="Branch, tag or commit of a hub id.")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("out"), show_default=True, help="Output folder.")
+@click.option("--force", is_flag=True, help="Replace artifacts that are there.")
+@click.option("--keep-failing", is_flag=True, help="Keep an artifact that fails a check, marked as failed.")
+@as_json
+@quiet
+def command(
+    model: str,
+    targets: tuple[str, ...],
+    scheme: str,
+    lengths: tuple[int, ...],
+    minimum_ios: int,
+    task: str | None,
+    revision: str | None,
+    out: Path,
+    force: bool,
+    keep_failing: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Compress a model and write it for phones; every file is run and checked.
+
+    \b
+    Examples:
+      mobilekit export                                       the built-in MiniLM, int8, all targets
+      mobilekit export --target coreml                       for iOS only
+      mobilekit export --model ./my-bert --scheme fp16 --target coreml --target tflite
+      mobilekit export --model sentence-transformers/all-MiniLM-L6-v2 --lengths 64
+
+    The artifacts are folders: OUT/<model>-<scheme>/<target>, with the model file, manifest.json, tokenizer.json and a
+    README with the lines that run it. Exit code 3: a check failed.
+    """
+    from export.pipeline import ExportError, export, prepare
+    from export.registry import targets as registered
+    from mobilekit.models.load import load
+
+    with progress_lines(not quiet and not as_json) as report:
+        # The cheap refusals come before a model is loaded.
+        chosen = prepare(list(targets) or None, scheme, minimum_ios)
+        for name in () if targets else sorted(set(registered()) - set(chosen)):
+            click.echo(f"note: target '{name}' is left out: it cannot hold scheme '{scheme}'.", err=True)
+        report("model", f"loading {model}")
+        loaded = load(model, task, revision)
+        for note in loaded.notes:
+            click.echo(f"note: {note}", err=True)
+        report("model", "written")
+        failure = None
+        try:
+            results = export(
+                loaded,
+                chosen,
+                scheme,
+                lengths=lengths,
+                minimum_ios=minimum_ios,
+                out=out,
+                force=force,
+                keep_failing=keep_failing,
+                report=report,
+            )
+        except ExportError as error:
+            results, failure = error.results, error
+    if as_json:
+        print_json([summary(result) for result in results])
+    else:
+        show(results)
+    if failure is not None:
+        raise failure
+
+
+def summary(result: ExportResult) -> dict[str, Any]:
+    """One target's result as JSON values; milliseconds are null where an engine does not run natively."""
+    manifest = result.manifest
+    return {
+        "target": result.target,
+        "folder": None if result.folder is None else str(result.folder),
+        "file": manifest.get("file"),
+        "bytes": manifest.get("bytes"),
+        "parameters": manifest.get("parameters"),
+        "load_ms": result.load_ms,
+        "run_ms": {str(length): ms for length, ms in result.run_ms.items()},
+        "checks": [check.to_dict() for check in result.checks],
+        "passed": result.passed,
+        "error": None if result.error is None else str(result.error),
+    }
+
+
+def show(results: list[ExportResult]) -> None:
+    """The table that ends an export, and where the artifacts are."""
+    lengths = sorted({n for result in results for n in result.run_ms})
+    times = [f"ms at {n}" for n in lengths]
+    columns = ["target", "file", "MB", "parameters", "load ms", *times, "output error", "delegated", "checks"]
+    print_table(columns, [_cells(result, lengths) for result in results], left=2)
+    for result in results:
+        if result.folder is not None:
+            click.echo(f"{result.target}: {result.folder}")
+
+
+def _cells(result: ExportResult, lengths: list[int]) -> list[str]:
+    manifest = result.manifest
+    if not manifest:
+        return [result.target, "failed", *["-"] * (len(lengths) + 6)]
+    measured = {check.name: check.measured for check in result.checks}
+    passed = sum(check.passed for check in result.checks)
+    times = [result.run_ms.get(n) for n in lengths]
+    return [
+        result.target,
+        manifest["file"],
+        f"{manifest['bytes'] / 1e6:.2f}",
+        f"{manifest['parameters'] / 1e6:.2f} M",
+        _ms(result.load_ms),
+        *(_ms(time) for time in times),
+        f"{manifest['tolerance']['host']['metric']} {measured.get('output', '-')}",
+        measured.get("delegation", "-").split(" of ")[0],
+        f"{passed} of {len(result.checks)}",
+    ]
+
+
+def _ms(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"

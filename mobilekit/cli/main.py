@@ -1,0 +1,107 @@
+"""The group of verbs; only the verb that runs is imported, so `--help` is instant."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+from mobilekit.errors import MobilekitError, unknown
+from mobilekit.version import __version__
+
+# Verb -> what its help line says. The file has the verb's name (a trailing underscore where Python needs one).
+VERBS = {
+    "export": "compress a model and write it for phones, every file checked",
+    "check": "prove an artifact again, from its files",
+    "run": "run an artifact on text",
+    "inspect": "show what takes the bytes in an artifact or a model",
+    "compress": "compress a model into records that any machine can export",
+    "list": "list models, targets or schemes",
+    "doctor": "say what works on this machine, and why the rest does not",
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are modules of this package."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The verbs, in the order of use."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one verb."""
+        if cmd_name not in VERBS:
+            return None
+        command = importlib.import_module(f"mobilekit.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the verb; raises InputError with a did-you-mean."""
+        if args and not args[0].startswith("-") and args[0] not in VERBS:
+            raise unknown("verb", args[0], VERBS)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The verbs' lines, without importing them."""
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="mobilekit")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.pass_context
+def group(ctx: click.Context, debug: bool) -> None:
+    """Small, fast, proven text encoders for phones.
+
+    \b
+    python -m mobilekit export --target coreml      the built-in MiniLM for iOS, int8
+    python -m mobilekit export --model ./my-bert    your model for all targets
+    python -m mobilekit VERB --help                 examples and options of a verb
+    """
+    ctx.obj = debug
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit: 0 done, 1 our bug, 2 wrong input, 3 a check failed."""
+    args = sys.argv[1:] if arguments is None else arguments
+    debug = "--debug" in args
+    # Warnings of the libraries that a user cannot act on.
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    try:
+        group.main(args=[a for a in args if a != "--debug"], prog_name="mobilekit", standalone_mode=False)
+    except click.ClickException as error:
+        _say(error.format_message())
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        _say("interrupted.")
+        sys.exit(130)
+    except MobilekitError as error:
+        if debug:
+            raise
+        _say(str(error))
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(0)
+    except ImportError as error:
+        if debug:
+            raise
+        _say(f"an import failed: {error}; `mobilekit doctor` says what is missing or in the way.")
+        sys.exit(2)
+    except Exception as error:
+        if debug:
+            raise
+        _say(f"this is a bug in mobilekit: {type(error).__name__}: {error} (--debug shows where; please report it).")
+        sys.exit(1)
+
+
+def _say(text: str) -> None:
+    click.echo(f"error: {' '.join(text.split())}", err=True)

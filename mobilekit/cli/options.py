@@ -1,0 +1,94 @@
+"""Options that several verbs have, spelled once; and how progress and tables are shown."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import click
+
+from mobilekit.errors import InputError
+
+as_json = click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON for machines; nothing else on standard output."
+)
+quiet = click.option("--quiet", "-q", is_flag=True, help="No progress.")
+
+
+class Lengths(click.ParamType):
+    """`32,128`: numbers with commas between."""
+
+    name = "lengths"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        """Raise InputError for anything but numbers."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            return tuple(int(part) for part in str(value).split(","))
+        except ValueError as error:
+            raise InputError(f"--lengths '{value}': expected numbers with commas between, such as 32,128.") from error
+
+
+def print_json(content: Any) -> None:
+    """One JSON document on standard output."""
+    click.echo(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False))
+
+
+def print_table(columns: list[str], rows: list[list[str]], left: int = 1) -> None:
+    """A table on standard output; the first `left` columns are text, the others are flush right."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for i, column in enumerate(columns):
+        table.add_column(column, justify="left" if i < left else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    console = Console()
+    # A file or a pipe has no width: nothing is folded there.
+    Console(width=None if console.is_terminal else 160).print(table)
+
+
+@contextlib.contextmanager
+def progress_lines(shown: bool) -> Iterator[Callable[[str, str], None]]:
+    """A function `report(task, text)`: a live line a task on a terminal, plain lines elsewhere, or nothing."""
+    if not shown:
+        yield lambda task, text: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _plain_lines()
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.fields[name]:<12}"),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=console, transient=True) as progress:
+        tasks: dict[str, Any] = {}
+
+        def report(name: str, text: str) -> None:
+            if name not in tasks:
+                tasks[name] = progress.add_task(text, total=1, name=name)
+            progress.update(tasks[name], description=text, completed=int(text.startswith(("written", "failed"))))
+
+        yield report
+
+
+def _plain_lines() -> Callable[[str, str], None]:
+    started, lock = time.monotonic(), threading.Lock()
+
+    def report(name: str, text: str) -> None:
+        with lock:
+            click.echo(f"{time.monotonic() - started:6.1f} s  {name:<12} {text}", err=True)
+
+    return report

@@ -1,0 +1,38 @@
+"""`compress`: a model and a scheme become records, once, before any target is thought of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mobilekit.compression.compressed import CompressedModel
+from mobilekit.compression.records import Record
+from mobilekit.compression.schemes.registry import scheme as find_scheme
+from mobilekit.errors import CompressionError
+
+if TYPE_CHECKING:
+    from mobilekit.models.model import Model
+
+# Small tables that are added, not multiplied: their bytes are few and their rounding would be in every token.
+_KEPT = ("embeddings.position.weight", "embeddings.token_type.weight")
+
+
+def compress(model: Model, scheme: str) -> CompressedModel:
+    """Records of every unique tensor of `model`.
+
+    scheme: a name that `list schemes` prints. Raises InputError for an unknown one, CompressionError (naming the
+    tensor) when a tensor cannot be compressed so.
+    """
+    chosen = find_scheme(scheme)
+    records: dict[str, Record] = {}
+    for name, values in model.tensors().items():
+        make = chosen.weights if is_weight(name, values.ndim) else chosen.rest
+        try:
+            records[name] = make(values)
+        except CompressionError as error:
+            raise CompressionError(f"{name}: {error}") from error
+    return CompressedModel(model.config, model.head, scheme, records)
+
+
+def is_weight(name: str, dimensions: int) -> bool:
+    """Whether a tensor is one that schemes compress: a matrix of a linear map, or the token table."""
+    return dimensions == 2 and name not in _KEPT

@@ -1,0 +1,89 @@
+"""A compressed model: configuration, head and one record for each unique tensor; saved and loaded verbatim."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mobilekit.compression.records import Dense, Quantized, Record
+from mobilekit.errors import InputError
+from mobilekit.models.config import EncoderConfig, HeadConfig, encoder_from_dict, head_from_dict, to_dict
+
+RECORDS_FILE = "records.safetensors"
+_FORMAT = "mobilekit-records-1"
+
+
+@dataclass(frozen=True)
+class CompressedModel:
+    """Records by tensor name (`layers.0.attention.query.weight`), each unique tensor once.
+
+    A shared layer's tensors carry the index of the layer that owns them (`EncoderConfig.attention_of`).
+    """
+
+    encoder: EncoderConfig
+    head: HeadConfig
+    scheme: str
+    records: Mapping[str, Record] = field(repr=False)
+
+    def decoded(self) -> dict[str, NDArray[np.float32]]:
+        """Every tensor as float32, decoded from its record."""
+        return {name: record.decode() for name, record in self.records.items()}
+
+    @property
+    def parameters(self) -> int:
+        """Number of unique parameters."""
+        return sum(int(np.prod(record.shape)) for record in self.records.values())
+
+
+def save_records(model: CompressedModel, path: Path) -> None:
+    """Write all records, the configuration and the scheme to one safetensors file, the same bytes every time."""
+    from safetensors.numpy import save
+
+    tensors: dict[str, NDArray[np.generic]] = {}
+    bits: dict[str, int] = {}
+    for name in sorted(model.records):
+        record = model.records[name]
+        if isinstance(record, Quantized):
+            tensors[f"{name}.codes"] = np.ascontiguousarray(record.codes)
+            tensors[f"{name}.scale"] = np.ascontiguousarray(record.scale)
+            bits[name] = record.bits
+        else:
+            tensors[name] = np.ascontiguousarray(record.values)
+    about = {
+        "encoder": to_dict(model.encoder),
+        "head": to_dict(model.head),
+        "scheme": model.scheme,
+        "bits": bits,
+    }
+    metadata = {"format": _FORMAT, "mobilekit": json.dumps(about, sort_keys=True)}
+    path.write_bytes(save(tensors, metadata=metadata))
+
+
+def load_records(path: Path) -> CompressedModel:
+    """Read what `save_records` wrote; raises InputError when the file is not that."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            if metadata.get("format") != _FORMAT:
+                raise InputError(f"{path}: not a records file of this version of mobilekit; compress again.")
+            about = json.loads(metadata["mobilekit"])
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+    except (SafetensorError, OSError, ValueError, KeyError) as error:
+        raise InputError(f"{path}: cannot be read as records ({error}); compress again.") from error
+    records: dict[str, Record] = {}
+    try:
+        for name, width in about["bits"].items():
+            records[name] = Quantized(tensors.pop(f"{name}.codes"), tensors.pop(f"{name}.scale"), int(width))
+        for name, values in tensors.items():
+            records[name] = Dense(values)
+        encoder, head = encoder_from_dict(about["encoder"]), head_from_dict(about["head"])
+        return CompressedModel(encoder, head, str(about["scheme"]), dict(sorted(records.items())))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{path}: incomplete records ({error}); compress again.") from error

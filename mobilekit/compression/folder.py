@@ -1,0 +1,43 @@
+"""Folders of compressed models: a checkpoint with the decoded weights, and the records beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from mobilekit.compression.compressed import RECORDS_FILE, CompressedModel, load_records, save_records
+from mobilekit.errors import InputError
+from mobilekit.models.load import save_model
+from mobilekit.models.model import Model
+from mobilekit.staging import staged
+
+
+def save_compressed(model: Model, compressed: CompressedModel, folder: Path, force: bool = False) -> list[str]:
+    """Write checkpoint and records to `folder`; returns notes of `save_model`.
+
+    The checkpoint holds the decoded weights: what `transformers` loads from it is what the artifacts compute with.
+    `model` gets those weights too.
+    """
+    model.load_tensors(compressed.decoded())
+    with staged(folder, force) as beside:
+        notes = save_model(model, beside)
+        save_records(compressed, beside / RECORDS_FILE)
+    return notes
+
+
+def records_of(model: Model, folder: Path, scheme: str) -> CompressedModel | None:
+    """The records that a folder carries, or None if it has none.
+
+    Raises InputError when they are of another scheme, or do not decode to the weights of `model`, loaded from there.
+    """
+    file = folder / RECORDS_FILE
+    if not file.is_file():
+        return None
+    compressed = load_records(file)
+    if compressed.scheme != scheme:
+        raise InputError(f"{folder}: holds records of scheme '{compressed.scheme}'; export it with that --scheme.")
+    decoded, tensors = compressed.decoded(), model.tensors()
+    if set(decoded) != set(tensors) or not all(np.array_equal(decoded[n], tensors[n]) for n in tensors):
+        raise InputError(f"{file}: does not belong to the weights beside it; compress again.")
+    return compressed

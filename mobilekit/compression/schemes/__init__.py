@@ -1,0 +1,1 @@
+"""The schemes: one file each, a name for how weights are kept."""

@@ -1,0 +1,59 @@
+"""What a scheme is, and the list of those there are."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mobilekit.compression.records import Record
+from mobilekit.errors import unknown
+
+Compress = Callable[[NDArray[np.float32]], Record]
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """How weights are kept.
+
+    weights: makes the record of a matrix (linear map or token table). rest: makes that of every other tensor (norms,
+    biases, positions). about: one line for tables. minimum_ios: least iOS whose Core ML holds it.
+    """
+
+    name: str
+    about: str
+    weights: Compress
+    rest: Compress
+    minimum_ios: int = 16
+
+
+_schemes: dict[str, Scheme] = {}
+
+
+def register(scheme: Scheme) -> Scheme:
+    """Add a scheme to the registry."""
+    _schemes[scheme.name] = scheme
+    return scheme
+
+
+@functools.cache
+def schemes() -> Mapping[str, Scheme]:
+    """All schemes by name: every module of this package may register some."""
+    import mobilekit.compression.schemes as package
+
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{package.__name__}.{module.name}")
+    return dict(_schemes)
+
+
+def scheme(name: str) -> Scheme:
+    """The scheme called `name`; raises InputError with a did-you-mean."""
+    known = schemes()
+    if name not in known:
+        raise unknown("scheme", name, known)
+    return known[name]

@@ -1,0 +1,52 @@
+"""The one family of exceptions, and the exit code that each becomes on the command line."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class MobilekitError(Exception):
+    """Base of all errors that a user can act on; the message is one line: what, where, what to do."""
+
+    exit_code = 2
+
+
+class InputError(MobilekitError):
+    """What the user gave is wrong: a name, a path, a file's content, a combination of options."""
+
+
+class CompressionError(MobilekitError):
+    """A weight or a plan cannot be compressed as asked."""
+
+
+class ArtifactError(MobilekitError):
+    """An artifact is missing, incomplete, altered, or of another schema."""
+
+
+class MissingExtraError(MobilekitError):
+    """A package that this work needs is not installed."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs {package}, which is not installed: pip install 'mobilekit[{extra}]'")
+
+
+class EngineError(MobilekitError):
+    """A conversion or inference engine failed or died; the message names its log file."""
+
+    exit_code = 1
+
+
+class CheckFailedError(MobilekitError):
+    """An artifact did not pass a check."""
+
+    exit_code = 3
+
+
+def unknown(kind: str, name: str, known: Iterable[str], where: str = "") -> InputError:
+    """An InputError for a name that is not known, with a did-you-mean and the valid list."""
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f"; did you mean '{near[0]}'?" if near else ";"
+    choose = "Choose" if near else "choose"
+    return InputError(f"{where}{kind} '{name}' is unknown{hint} {choose} from {', '.join(names)}.")

@@ -1,0 +1,1 @@
+"""The families: one file each, a map between a checkpoint's layout and ours."""

@@ -1,0 +1,1 @@
+"""The engines that run artifacts, one file each, behind one interface."""

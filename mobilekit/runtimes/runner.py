@@ -1,0 +1,158 @@
+"""`open_artifact`: an artifact becomes a callable; the engine behind it is chosen, and lives in its own process."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mobilekit.artifact import Artifact, open_folder
+from mobilekit.errors import ArtifactError, InputError, MissingExtraError
+from mobilekit.host import is_installed
+from mobilekit.process import EngineProcess
+from mobilekit.runtimes.base import EngineInfo, engine, engines
+
+DEFAULT_THREADS = min(4, os.cpu_count() or 1)
+
+
+class Runner:
+    """An artifact that runs. Use it as a context manager, or call `close`.
+
+    load_ms: milliseconds that the engine took to load the file, its library's import left out.
+    """
+
+    def __init__(self, artifact: Artifact, info: EngineInfo, threads: int) -> None:
+        self.artifact, self.engine = artifact, info
+        self._lengths = artifact.manifest.lengths
+        self._process = EngineProcess("mobilekit.runtimes.service:service", hide=("tensorflow",), threads=threads)
+        params = {
+            "engine": info.name,
+            "path": str(artifact.model_path.resolve()),
+            "entries": list(dict.fromkeys(self._lengths.values())),
+            "threads": threads,
+        }
+        try:
+            self.load_ms: float = self._process.call("load", params)[0]
+        except BaseException:
+            self._process.close()
+            raise
+
+    def __call__(
+        self,
+        input_ids: ArrayLike,
+        attention_mask: ArrayLike | None = None,
+        token_type_ids: ArrayLike | None = None,
+        length: int | None = None,
+    ) -> dict[str, NDArray[np.float32]]:
+        """Run one input through the smallest length that holds it.
+
+        input_ids, attention_mask (None: all ones), token_type_ids (None: all zeros): integers [n] or [1, n].
+        length: an exported length to use instead. Returns float32 [1, size] by output name. Raises InputError when no
+        exported length holds the input.
+        """
+        ids = _row(input_ids, "input_ids")
+        if not ids.size:
+            raise InputError("input_ids is empty; an input has at least its special tokens.")
+        chosen = self.length_for(ids.size) if length is None else length
+        inputs = self.padded(ids, attention_mask, token_type_ids, chosen)
+        return dict(self._process.call("run", {"entry": self._lengths[chosen]}, inputs)[1])  # type: ignore[arg-type]
+
+    def length_for(self, size: int) -> int:
+        """The smallest exported length >= size; raises InputError when there is none."""
+        for length in self._lengths:
+            if length >= size:
+                return length
+        raise InputError(f"an input of {size} ids is longer than the longest exported length, {max(self._lengths)}.")
+
+    def padded(
+        self, ids: NDArray[np.int32], mask: ArrayLike | None, types: ArrayLike | None, length: int
+    ) -> dict[str, NDArray[np.int32]]:
+        """The graph's inputs, int32 [1, length] each."""
+        if length not in self._lengths:
+            raise InputError(f"length {length} was not exported; exported: {', '.join(map(str, self._lengths))}.")
+        if ids.size > length:
+            raise InputError(f"an input of {ids.size} ids does not fit length {length}.")
+        rows = {
+            "input_ids": ids,
+            "attention_mask": np.ones_like(ids) if mask is None else _row(mask, "attention_mask"),
+            "token_type_ids": np.zeros_like(ids) if types is None else _row(types, "token_type_ids"),
+        }
+        fills = {"input_ids": int(self.artifact.manifest.content["tokenizer"]["pad_id"])}
+        padded = {}
+        for name in self.artifact.manifest.input_names:
+            if rows[name].size != ids.size:
+                raise InputError(f"{name} has {rows[name].size} values, input_ids {ids.size}; they have to be as long.")
+            padded[name] = np.full((1, length), fills.get(name, 0), np.int32)
+            padded[name][0, : ids.size] = rows[name]
+        return padded
+
+    def time(self, length: int, repeats: int, warm_up: int = 2) -> list[float]:
+        """Milliseconds of each of `repeats` runs at an exported length, all tokens real."""
+        ids = np.full(length, int(self.artifact.manifest.content["golden"][0]["input_ids"][0]), np.int32)
+        inputs = self.padded(ids, None, None, length)
+        params = {"entry": self._lengths[length], "repeats": warm_up + repeats}
+        times: list[float] = self._process.call("time", params, inputs)[0]
+        return times[warm_up:]
+
+    def delegation(self) -> Mapping[str, int] | None:
+        """Operations in the accelerated backend and in all, or None where the engine does not tell."""
+        counts: Mapping[str, int] | None = self._process.call("delegation")[0]
+        return counts
+
+    @property
+    def pid(self) -> int:
+        """The engine's process."""
+        return self._process.pid
+
+    def close(self) -> None:
+        """End the engine's process."""
+        self._process.close()
+
+    def __enter__(self) -> Runner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def open_artifact(
+    path: Path | str | Artifact, threads: int = DEFAULT_THREADS, engine_name: str | None = None
+) -> Runner:
+    """Open an artifact with the engine of this machine.
+
+    threads: for the engine. engine_name: another engine for the same target. Raises ArtifactError when the folder is
+    no artifact or its model file was altered, MissingExtraError when the engine is not installed.
+    """
+    artifact = path if isinstance(path, Artifact) else open_folder(path)
+    if threads < 1:
+        raise InputError(f"threads is {threads}; it has to be >= 1.")
+    info = engine(engine_name) if engine_name else engine_for(artifact.manifest.target)
+    if info.target != artifact.manifest.target:
+        raise InputError(f"engine '{info.name}' runs {info.target} files, not {artifact.manifest.target}.")
+    altered = artifact.altered()
+    if artifact.manifest.content["file"] in altered:
+        raise ArtifactError(f"{artifact.model_path}: missing or altered since it was exported; export again.")
+    for package in info.packages:
+        if not is_installed(package):
+            raise MissingExtraError(package, info.extra, f"running {info.target} artifacts")
+    return Runner(artifact, info, threads)
+
+
+def engine_for(target: str) -> EngineInfo:
+    """The engine that runs a target's files here: the native one of this platform, else the portable one."""
+    fitting = [e for e in engines().values() if e.target == target and e.platform in ("", sys.platform)]
+    if not fitting:
+        raise InputError(f"no engine on this machine runs {target} files.")
+    return max(fitting, key=lambda e: e.platform == sys.platform)
+
+
+def _row(values: ArrayLike, name: str) -> NDArray[np.int32]:
+    array = np.asarray(values)
+    row = array.reshape(-1)
+    if array.ndim > 2 or (array.ndim == 2 and array.shape[0] != 1) or (row.size and row.dtype.kind not in "iub"):
+        raise InputError(f"{name} has to be integers of shape [n] or [1, n], got {array.dtype} {list(array.shape)}.")
+    return row.astype(np.int32)

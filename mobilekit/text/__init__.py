@@ -1,0 +1,1 @@
+"""Text: tokenizers and what they are tested with."""
