@@ -68,6 +68,18 @@ class Norm(nn.Module):
         return functional.layer_norm(x, (self.weight.shape[0],), self.weight, self.bias, self.eps)
 
 
+class Smooth(nn.Module):
+    """x times a multiplier a channel, before linear maps whose weights were divided by it."""
+
+    def __init__(self, multiplier: Record) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.from_numpy(multiplier.decode()), requires_grad=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Scale each channel."""
+        return x * self.weight
+
+
 class Blocks:
     """How weights become modules. An exporter overrides what its engine wants otherwise.
 
@@ -94,6 +106,11 @@ class Blocks:
     def attention(self, name: str) -> nn.Module:
         """Self-attention `name` of one layer; override to compute it in the engine's form."""
         return Attention(self, name, self.model.encoder.heads)
+
+    def smooth(self, name: str) -> nn.Module:
+        """The smoothing before the linear maps of the part `name`; the identity where there is none."""
+        record = self._optional(f"{name}.smooth", "weight")
+        return nn.Identity() if record is None else self._once(f"{name}.smooth", lambda: Smooth(record))
 
     def make_linear(self, weight: Record, bias: Record | None) -> nn.Module:
         """Override to write a linear map in the engine's form."""
@@ -126,15 +143,15 @@ class Attention(nn.Module):
         super().__init__()
         self.query, self.key = blocks.linear(f"{name}.query"), blocks.linear(f"{name}.key")
         self.value, self.output = blocks.linear(f"{name}.value"), blocks.linear(f"{name}.output")
-        self.norm = blocks.norm(f"{name}.norm")
+        self.norm, self.smooth = blocks.norm(f"{name}.norm"), blocks.smooth(name)
         self.heads = heads
 
     def forward(self, x: Tensor, mask: Tensor, first_only: bool) -> Tensor:
         """All rows, or only the first: [T, H] or [1, H]."""
-        asked = x[:1] if first_only else x
-        size = x.shape[-1]
-        query = self._split(self.query(asked)) * (size // self.heads) ** -0.5
-        key, value = self._split(self.key(x)), self._split(self.value(x))
+        asked, size = x[:1] if first_only else x, x.shape[-1]
+        inner = self.smooth(x)
+        query = self._split(self.query(inner[:1] if first_only else inner)) * (size // self.heads) ** -0.5
+        key, value = self._split(self.key(inner)), self._split(self.value(inner))
         scores = torch.bmm(query, key.transpose(1, 2)) + mask
         mixed = torch.bmm(scores.softmax(-1), value).transpose(0, 1).reshape(-1, size)
         return self.norm(asked + self.output(mixed))
@@ -149,12 +166,12 @@ class FeedForward(nn.Module):
     def __init__(self, blocks: Blocks, name: str, activation: str) -> None:
         super().__init__()
         self.up, self.down = blocks.linear(f"{name}.up"), blocks.linear(f"{name}.down")
-        self.norm = blocks.norm(f"{name}.norm")
+        self.norm, self.smooth = blocks.norm(f"{name}.norm"), blocks.smooth(name)
         self.activation = _ACTIVATIONS[activation]
 
     def forward(self, x: Tensor) -> Tensor:
         """Row by row."""
-        return self.norm(x + self.down(self.activation(self.up(x))))
+        return self.norm(x + self.down(self.activation(self.up(self.smooth(x)))))
 
 
 class EncoderGraph(nn.Module):
@@ -162,6 +179,8 @@ class EncoderGraph(nn.Module):
 
     token_type_ids is left out where the encoder has no token types.
     """
+
+    position: Tensor
 
     def __init__(self, blocks: Blocks, length: int) -> None:
         super().__init__()
@@ -192,7 +211,8 @@ class EncoderGraph(nn.Module):
         if self.projection is not None:
             x = self.projection(x)
         keep = attention_mask.to(torch.float32)
-        mask = ((1.0 - keep) * MASK_VALUE)[None]
+        # A view and not [None]: ExecuTorch's delegate takes the one and not the other.
+        mask = ((1.0 - keep) * MASK_VALUE).view(1, 1, -1)
         for i, (attention, ffn) in enumerate(zip(self.attention, self.ffn, strict=True)):
             last = i == self.config.layers - 1
             x = ffn(attention(x, mask, last and self.head.reads_first_token))
@@ -209,10 +229,11 @@ class Classifier(nn.Module):
     def __init__(self, blocks: Blocks) -> None:
         super().__init__()
         self.pooler, self.classifier = blocks.linear("head.pooler"), blocks.linear("head.classifier")
+        self.smooth = blocks.smooth("head")
 
     def forward(self, x: Tensor, keep: Tensor) -> Tensor:
         """Logits before softmax or sigmoid."""
-        return self.classifier(torch.tanh(self.pooler(x)))
+        return self.classifier(torch.tanh(self.pooler(self.smooth(x))))
 
 
 class SentenceEmbedding(nn.Module):

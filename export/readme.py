@@ -34,9 +34,10 @@ def readme(subject: Subject, target: Target, emission: Emission, golden_ids: lis
     """Markdown for the artifact's folder."""
     model, head = subject.model, subject.compressed.head
     longest = max(emission.entry_points)
-    usage = target.usage.replace("{file}", file_name(target, subject)).replace("{output}", head.output_name)
+    usage = target.usage(emission).replace("{file}", file_name(target, subject)).replace("{output}", head.output_name)
     usage = usage.replace("{class}", file_name(target, subject).removesuffix(target.suffix))
-    usage = usage.replace("{length}", str(longest)).replace("{entry}", emission.entry_points[longest])
+    for name, value in (("length", longest), ("entry", emission.entry_points[longest]), ("size", size)):
+        usage = usage.replace(f"{{{name}}}", str(value))
     systems = ", ".join(f"{name} {version}" for name, version in emission.minimum_os.items())
     return _TEMPLATE.format(
         title=model.title or model.name,

@@ -97,8 +97,8 @@ class Target:
     """One export target.
 
     extra: the pip extra. schemes: what it can hold. scale_bytes: bytes a scale takes in the file, with its zero point.
-    rest_bytes: by scheme, bytes of a value that is not quantized (4 where not named). usage: lines for the artifact's
-    README, with {file}, {entry}, {length}, {output} to fill in. read_weights and read_inputs work on the file alone, in
+    rest_bytes: by scheme, bytes of a value that is not quantized (4 where not named). usage: Markdown for the artifact's
+    README, with {file}, {class}, {entry}, {length}, {output} and {size} to fill in. read_weights and read_inputs work on the file alone, in
     any process, without the engine.
     """
 
@@ -113,7 +113,7 @@ class Target:
     read_inputs: Callable[[Path], list[StoredInput]]
     rest_bytes: Mapping[str, int] = field(default_factory=dict)
     overhead: Overhead = Overhead(0, 0)
-    usage: str = ""
+    usage: Callable[[Emission], str] = lambda emission: ""
 
 
 _targets: dict[str, Target] = {}

@@ -45,6 +45,7 @@ class Workers:
     def __init__(self) -> None:
         self._processes: dict[str, EngineProcess] = {}
         self._logs = Path(tempfile.mkdtemp(prefix="mobilekit-logs-"))
+        self._failed = False
 
     def log(self, name: str) -> Path:
         """The log file of a target's worker."""
@@ -64,6 +65,7 @@ class Workers:
         try:
             fields, _ = self._process(name).call("emit", params, progress=progress)
         except EngineError as error:
+            self._failed = True
             self._close(name)
             raise EngineError(f"{name}: {error}") from error
         fields["entry_points"] = {int(length): entry for length, entry in fields["entry_points"]}
@@ -71,10 +73,11 @@ class Workers:
         return Emission(**fields)
 
     def close(self) -> None:
-        """End all workers and remove their logs."""
+        """End all workers and remove their logs, unless an error has named one."""
         for name in list(self._processes):
             self._close(name)
-        shutil.rmtree(self._logs, ignore_errors=True)
+        if not self._failed:
+            shutil.rmtree(self._logs, ignore_errors=True)
 
     def _process(self, name: str) -> EngineProcess:
         if name not in self._processes:

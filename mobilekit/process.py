@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -156,13 +157,17 @@ def _all_kinds(kind: type[MobilekitError]) -> list[type[MobilekitError]]:
 
 
 def _die_with_parent(parent: int) -> None:
-    """A conversion of minutes must not outlive a parent that was killed."""
-    if sys.platform == "linux":
-        import ctypes
+    """End this process when `parent` is gone: a conversion of minutes must not outlive one that was killed.
 
-        ctypes.CDLL(None).prctl(1, 9)  # PR_SET_PDEATHSIG, SIGKILL
-        if os.getppid() != parent:
-            os._exit(1)
+    A thread looks, since Linux's death signal would also come when only the parent's thread that started us ends.
+    """
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def serve(service: str, hide: str, parent: int) -> None:

@@ -21,7 +21,7 @@ def staged(folder: Path, force: bool = False) -> Iterator[Path]:
     Raises InputError when `folder` exists and `force` is false, or when the disk is full or not writable.
     """
     refuse_existing(folder, force)
-    with disk_errors(folder):
+    with disk_errors(folder, every=True):
         folder.parent.mkdir(parents=True, exist_ok=True)
         sweep(folder)
         beside = folder.with_name(f".{folder.name}{_PARTIAL}{os.getpid()}")
@@ -39,7 +39,7 @@ def staged(folder: Path, force: bool = False) -> Iterator[Path]:
 def scratch(folder: Path, name: str) -> Iterator[Path]:
     """A folder for intermediate files inside `folder`, removed at the end; the next run removes a killed one's."""
     place = folder / name
-    with disk_errors(place):
+    with disk_errors(place, every=True):
         folder.mkdir(parents=True, exist_ok=True)
         sweep(place)
         beside = folder / f".{name}{_PARTIAL}{os.getpid()}"
@@ -105,8 +105,11 @@ def _alive(process: int) -> bool:
 
 
 @contextlib.contextmanager
-def disk_errors(folder: Path) -> Iterator[None]:
-    """Turn what the disk refuses (full, read-only, no permission) into an InputError about `folder`."""
+def disk_errors(folder: Path, every: bool = False) -> Iterator[None]:
+    """Turn what the disk refuses (full, read-only, no permission) into an InputError about `folder`.
+
+    every: any other OSError too, where nothing but `folder` can be at fault.
+    """
     try:
         yield
     except OSError as error:
@@ -117,7 +120,9 @@ def disk_errors(folder: Path) -> Iterator[None]:
             errno.EPERM: "no permission to write there",
             errno.EROFS: "the file system is read-only",
             errno.ENOTDIR: "a part of the path is a file",
+            errno.EEXIST: "a part of the path is a file",
         }
-        if error.errno in reasons:
-            raise InputError(f"{folder}: cannot be written: {reasons[error.errno]}.") from error
-        raise
+        if error.errno not in reasons and not every:
+            raise
+        reason = reasons.get(error.errno or 0, error.strerror)
+        raise InputError(f"{folder}: cannot be written: {reason}.") from error

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mobilekit.compression.compressed import CompressedModel
 from mobilekit.compression.records import Dense, Quantized, Record
+from mobilekit.compression.smooth import smoothed_linears
 from mobilekit.models.config import DenseConfig, EncoderConfig, HeadConfig
 
 TINY = EncoderConfig(
@@ -68,6 +72,10 @@ def random_compressed(
         is_gamma = name.endswith("norm.weight")
         values = (1.0 if is_gamma else 0.0) + rng.normal(size=shape) * (0.3 if is_gamma else 0.08)
         records[name] = Dense(values.astype(np.float16 if scheme == "fp16" else np.float32))
+    if scheme == "int8":
+        for name, weights in smoothed_linears(list(records)).items():
+            multiplier = rng.choice([0.5, 0.625, 0.875, 1.0, 1.25, 1.75, 2.0], size=records[weights[0]].shape[1])
+            records[name] = Dense(multiplier.astype(np.float32))
     return CompressedModel(encoder, head, scheme, dict(sorted(records.items())))
 
 
@@ -75,3 +83,83 @@ def _foreign_codes(rng: np.random.Generator, shape: tuple[int, ...]) -> Quantize
     codes: NDArray[np.int8] = np.clip(np.rint(rng.normal(size=shape) * 28), -101, 101).astype(np.int8)
     scale = rng.uniform(0.002, 0.004, size=(shape[0], 1)).astype(np.float16).astype(np.float32)
     return Quantized(codes, scale)
+
+
+def fake_manifest(folder: Path | None) -> dict[str, Any]:
+    """A valid manifest; hashes are those of the folder's model.tflite and tokenizer.json, if there is a folder."""
+    sha = "0" * 64
+
+    def of(name: str) -> str:
+        return sha if folder is None else hashlib.sha256((folder / name).read_bytes()).hexdigest()
+
+    return {
+        "schema": 1,
+        "name": "fake-int8",
+        "model": "fake",
+        "task": "sequence-classification",
+        "labels": ["negative", "positive"],
+        "problem_type": "single_label_classification",
+        "source": {"id": "fake", "revision": "", "license": "", "weights_sha256": sha},
+        "target": "tflite",
+        "file": "model.tflite",
+        "bytes": 7,
+        "sha256": of("model.tflite"),
+        "files": {"tokenizer.json": of("tokenizer.json")},
+        "scheme": "int8",
+        "plan": [{"pattern": "*", "scheme": "int8"}],
+        "inputs": [
+            {"name": name, "dtype": "int32", "shape": [1, "length"], "meaning": ""}
+            for name in ("input_ids", "attention_mask", "token_type_ids")
+        ],
+        "outputs": [{"name": "logits", "dtype": "float32", "shape": [1, 2], "meaning": ""}],
+        "lengths": [{"length": 8, "entry": "len_8"}, {"length": 16, "entry": "len_16"}],
+        "exits": [],
+        "tokenizer": {
+            "type": "WordPiece",
+            "file": "tokenizer.json",
+            "vocabulary": None,
+            "lower_case": True,
+            "special_ids": {"[PAD]": 0},
+            "pad_id": 0,
+            "template": ["$A:0"],
+            "pair_template": ["$A:0", "$B:1"],
+            "max_length": 64,
+            "prefix": "",
+            "parity_sha256": sha,
+        },
+        "parameters": 10,
+        "layers": 2,
+        "tensors": [
+            {"name": "a.weight", "shape": [2, 4], "kind": "quantized", "bits": 8, "bytes": 8, "sha256": {"record": sha}}
+        ],
+        "groups": {"a": {"parameters": 8, "bytes": 8}},
+        "golden": [
+            {
+                "text": "x",
+                "text_pair": None,
+                "length": 8,
+                "input_ids": [2, 5, 6, 3],
+                "token_type_ids": [0, 0, 0, 0],
+                "output": [0.25, -0.5],
+            },
+            {
+                "text": "x y",
+                "text_pair": None,
+                "length": 16,
+                "input_ids": [2, 5, 6, 7, 8, 9, 10, 11, 12, 3],
+                "token_type_ids": [0] * 10,
+                "output": [0.5, -0.25],
+            },
+        ],
+        "tolerance": {
+            "host": {"metric": "cosine", "limit": 0.999},
+            "device": {"metric": "cosine", "limit": 0.995},
+        },
+        "checks": [],
+        "status": "unchecked",
+        "teacher": None,
+        "accuracy": None,
+        "versions": {},
+        "engine": {"name": "litert", "minimum_version": "2.0"},
+        "minimum_os": {},
+    }

@@ -86,7 +86,7 @@ def test_a_missing_package_names_the_extra_that_brings_it() -> None:
 
 
 def test_a_numpy_that_breaks_coremltools_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "_is_installed", lambda package: True)
+    monkeypatch.setattr(doctor.host, "is_installed", lambda package: True)
     versions = {"numpy": "2.4.0", "coremltools": "9.0"}
     assert "numpy 2.4.0 breaks coremltools 9.0" in doctor.why_not(("coremltools",), "coreml", versions)
     assert doctor.why_not(("executorch",), "executorch", versions) == ""

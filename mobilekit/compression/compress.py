@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from mobilekit.compression.compressed import CompressedModel
 from mobilekit.compression.records import Record
 from mobilekit.compression.schemes.registry import scheme as find_scheme
+from mobilekit.compression.smooth import smoothed_linears, smoothing
 from mobilekit.errors import CompressionError
+from mobilekit.text.calibration import TEXTS
 
 if TYPE_CHECKING:
     from mobilekit.models.model import Model
@@ -24,7 +26,13 @@ def compress(model: Model, scheme: str) -> CompressedModel:
     """
     chosen = find_scheme(scheme)
     records: dict[str, Record] = {}
-    for name, values in model.tensors().items():
+    tensors = model.tensors()
+    if chosen.smooth:
+        multipliers = smoothing(model, TEXTS)
+        for name, weights in smoothed_linears(list(tensors)).items():
+            tensors |= {weight: tensors[weight] / multipliers[name] for weight in weights}
+        tensors |= multipliers
+    for name, values in sorted(tensors.items()):
         make = chosen.weights if is_weight(name, values.ndim) else chosen.rest
         try:
             records[name] = make(values)

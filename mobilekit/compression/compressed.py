@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mobilekit.compression.records import Dense, Quantized, Record
 from mobilekit.errors import InputError
+from mobilekit.compression.smooth import unsmoothed
 from mobilekit.models.config import EncoderConfig, HeadConfig, encoder_from_dict, head_from_dict, to_dict
 
 RECORDS_FILE = "records.safetensors"
@@ -22,6 +23,7 @@ _FORMAT = "mobilekit-records-1"
 class CompressedModel:
     """Records by tensor name (`layers.0.attention.query.weight`), each unique tensor once.
 
+    Schemes that smooth have a vector `layers.0.attention.smooth.weight` more for each input that is smoothed.
     A shared layer's tensors carry the index of the layer that owns them (`EncoderConfig.attention_of`).
     """
 
@@ -31,8 +33,8 @@ class CompressedModel:
     records: Mapping[str, Record] = field(repr=False)
 
     def decoded(self) -> dict[str, NDArray[np.float32]]:
-        """Every tensor as float32, decoded from its record."""
-        return {name: record.decode() for name, record in self.records.items()}
+        """Every tensor of the plain float model, float32: decoded from its record, smoothing undone (both exact)."""
+        return unsmoothed({name: record.decode() for name, record in self.records.items()})
 
     @property
     def parameters(self) -> int:
@@ -55,13 +57,14 @@ def save_records(model: CompressedModel, path: Path) -> None:
         else:
             tensors[name] = np.ascontiguousarray(record.values)
     about = {
+        "format": _FORMAT,
         "encoder": to_dict(model.encoder),
         "head": to_dict(model.head),
         "scheme": model.scheme,
         "bits": bits,
     }
-    metadata = {"format": _FORMAT, "mobilekit": json.dumps(about, sort_keys=True)}
-    path.write_bytes(save(tensors, metadata=metadata))
+    # One entry: safetensors writes several in an order of its own.
+    path.write_bytes(save(tensors, metadata={"mobilekit": json.dumps(about, sort_keys=True)}))
 
 
 def load_records(path: Path) -> CompressedModel:
@@ -70,12 +73,11 @@ def load_records(path: Path) -> CompressedModel:
 
     try:
         with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            if metadata.get("format") != _FORMAT:
+            about = json.loads((file.metadata() or {}).get("mobilekit", "{}"))
+            if not isinstance(about, dict) or about.get("format") != _FORMAT:
                 raise InputError(f"{path}: not a records file of this version of mobilekit; compress again.")
-            about = json.loads(metadata["mobilekit"])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-    except (SafetensorError, OSError, ValueError, KeyError) as error:
+    except (SafetensorError, OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read as records ({error}); compress again.") from error
     records: dict[str, Record] = {}
     try:

@@ -29,6 +29,9 @@ def quantize_rows(weight: NDArray[np.float32], bits: int = 8) -> Quantized:
         scale = (largest / limit).astype(np.float16).astype(np.float32)
     if not np.isfinite(scale).all():
         raise CompressionError(f"a weight of {float(largest.max()):g} is too large for a float16 scale.")
+    # Among float16's subnormal values rounding down may lose bits of the largest weight: the next one up does not.
+    short = scale * limit < largest * np.float32(1 - 2.0**-10)
+    scale = np.where(short, np.nextafter(scale.astype(np.float16), np.float16(np.inf)).astype(np.float32), scale)
     scale = np.where(largest == 0, np.float32(1), np.maximum(scale, _LEAST_SCALE)).astype(np.float32)
     codes = np.clip(np.rint(weight / scale), -limit, limit).astype(np.int8)
     return Quantized(codes, scale, bits)

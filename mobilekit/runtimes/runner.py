@@ -27,6 +27,9 @@ class Runner:
 
     def __init__(self, artifact: Artifact, info: EngineInfo, threads: int) -> None:
         self.artifact, self.engine = artifact, info
+        if not info.timed:
+            # Two BLAS threads beside other work take four times as long as one, and nobody measures this engine.
+            threads = 1
         self._lengths = artifact.manifest.lengths
         self._process = EngineProcess("mobilekit.runtimes.service:service", hide=("tensorflow",), threads=threads)
         params = {

@@ -28,7 +28,8 @@ class EngineService:
         and inputs -> ms of each. delegation: -> counts or None."""
         if method == "load":
             return self._load(params), {}
-        assert self._engine is not None, "load first"
+        if self._engine is None:
+            raise ValueError(f"no method {method} before load")
         if method == "run":
             return None, self._engine.run(params["entry"], _int32(arrays))
         if method == "time":

@@ -132,9 +132,13 @@ def _template(encoding: Any) -> list[str]:
 def load_tokenizer(folder: Path, max_length: int) -> TextTokenizer:
     """The tokenizer of a checkpoint folder: tokenizer.json, else WordPiece from vocab.txt.
 
+    max_length: the model's own limit; the folder's tokenizer_config.json (model_max_length) may lower it.
     Raises InputError when there is neither, or when it cannot be read.
     """
-    file, vocabulary = folder / TOKENIZER_FILE, folder / VOCABULARY_FILE
+    file, vocabulary, options = folder / TOKENIZER_FILE, folder / VOCABULARY_FILE, _options(folder)
+    own = options.get("model_max_length")
+    if isinstance(own, int | float) and own >= 1:
+        max_length = int(min(max_length, own))
     if file.is_file():
         try:
             return TextTokenizer(file.read_text(encoding="utf-8"), max_length)
@@ -143,7 +147,7 @@ def load_tokenizer(folder: Path, max_length: int) -> TextTokenizer:
         except InputError as error:
             raise InputError(f"{folder}/{error}") from error
     if vocabulary.is_file():
-        return TextTokenizer(_word_piece(vocabulary, _options(folder)).to_str(), max_length)
+        return TextTokenizer(_word_piece(vocabulary, options).to_str(), max_length)
     raise InputError(f"{folder}: no tokenizer; expected {TOKENIZER_FILE} or {VOCABULARY_FILE} in it.")
 
 

@@ -12,5 +12,6 @@ register(
         "int8 weights, a scale a channel or embedding row; activations int8 on the fly where the engine has it",
         quantize_rows,
         single,
+        smooth=True,
     )
 )

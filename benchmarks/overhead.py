@@ -1,0 +1,107 @@
+"""What a target's files take over their weights: the measurement behind `Target.overhead` and the byte budget.
+
+    python -m benchmarks.overhead --out benchmarks/results/overhead.json
+
+Random models of a few shapes are exported for each target; what the file has over the floor of its records is split
+into a part for the file and a part for each layer and length.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from export.budget import floor_bytes
+from export.registry import GraphSpec, Target, targets
+from export.stored import tensor_entries
+from export.worker import Workers
+from mobilekit.artifact import size_and_hash
+from mobilekit.compression.compress import compress
+from mobilekit.compression.compressed import save_records
+from mobilekit.host import versions
+from mobilekit.models.config import EncoderConfig, HeadConfig
+from mobilekit.models.load import load
+from mobilekit.models.model import Model, fresh_module
+
+_SHAPE = EncoderConfig(
+    vocab_size=600, hidden_size=64, layers=2, heads=4, intermediate_size=128, embedding_size=64, max_positions=128
+)
+_HEADS = (HeadConfig("sentence-embedding"), HeadConfig("sequence-classification", ("negative", "positive")))
+_SHAPES = (
+    replace(_SHAPE, layers=1),
+    replace(_SHAPE, layers=6),
+    replace(_SHAPE, layers=6, embedding_size=32, sharing="all"),
+)
+_LENGTHS = ((32,), (32, 128))
+# Room for names and metadata that a user's model has longer, and for a scheme not measured here.
+_ROOM = 1.25
+
+
+def measure(target: Target, workers: Workers, folder: Path) -> list[dict[str, Any]]:
+    """Bytes over the floor for every shape, head, scheme and set of lengths."""
+    rows = []
+    base = load("tiny-embedding")
+    for shape, head, scheme, lengths in itertools.product(_SHAPES, _HEADS, target.schemes, _LENGTHS):
+        model = Model("overhead", fresh_module(shape, head), head, base.tokenizer, base.source)
+        compressed = compress(model, scheme)
+        save_records(compressed, folder / "records.safetensors")
+        path = folder / f"Overhead{len(rows)}{target.suffix}"
+        workers.emit(target.name, folder / "records.safetensors", GraphSpec(lengths, "Overhead"), path, lambda _: None)
+        floor = floor_bytes(target, scheme, tensor_entries(compressed.records, max(lengths)))
+        size = size_and_hash(path)[0]
+        rows.append(
+            {
+                "layers": shape.layers,
+                "sharing": shape.sharing,
+                "task": head.task,
+                "scheme": scheme,
+                "lengths": list(lengths),
+                "file_bytes": size,
+                "floor_bytes": floor,
+                "over_bytes": size - floor,
+            }
+        )
+    return rows
+
+
+def fitted(rows: list[dict[str, Any]]) -> dict[str, int]:
+    """Least `once` and `per_layer` that cover every row: the slope of the worst pairs, then the largest rest."""
+    x = np.array([row["layers"] * len(row["lengths"]) for row in rows], np.float64)
+    y = np.array([row["over_bytes"] for row in rows], np.float64)
+    slope = float(np.polyfit(x, y, 1)[0])
+    per_layer = max(slope, 0.0) * _ROOM
+    once = float((y - per_layer * x).max()) * _ROOM
+    return {"once_bytes": max(int(once), 0), "per_layer_and_length_bytes": int(per_layer)}
+
+
+@click.command()
+@click.option("--out", type=click.Path(path_type=Path), required=True)
+@click.option("--target", "names", multiple=True, help="Only these.")
+def main(names: tuple[str, ...], out: Path) -> None:
+    """Measure the bytes that graphs take, for all targets, and write them as JSON."""
+    result: dict[str, Any] = json.loads(out.read_text()) if names and out.exists() else {"targets": {}}
+    result["versions"] = {name: version for name, version in versions().items() if version}
+    workers = Workers()
+    try:
+        for name, target in targets().items():
+            if names and name not in names:
+                continue
+            with tempfile.TemporaryDirectory() as folder:
+                rows = measure(target, workers, Path(folder))
+            result["targets"][name] = {**fitted(rows), "rows": rows}
+            click.echo(f"{name}: {fitted(rows)}")
+    finally:
+        workers.close()
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(json.dumps(result, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""The README's tables, made from the committed result files.
+
+    python -m benchmarks.tables            # write them
+    python -m benchmarks.tables --check    # exit 3 if a table and its file disagree
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mobilekit.errors import CheckFailedError
+
+_ROOT = Path(__file__).parent.parent
+_RESULTS = Path(__file__).parent / "results"
+
+
+def builtin(content: dict[str, Any]) -> str:
+    """What `make demo` makes, at every scheme."""
+    head = "| scheme | target | MB | load ms | ms at 32 | ms at 128 | output against torch | checks |"
+    lines = [head, "|---|---|---|---|---|---|---|---|"]
+    for row in content["rows"]:
+        checks = row["checks"]
+        output = next(c for c in checks if c["name"] == "output")
+        metric = output["limit"].split(" ")[0].replace("max_abs", "max error")
+        cells = [
+            row["scheme"],
+            row["target"],
+            f"{row['bytes'] / 1e6:.2f}",
+            *(_ms(v) for v in (row["load_ms"], row["run_ms"]["32"], row["run_ms"]["128"])),
+            f"{metric} {output['measured']}",
+            f"{sum(c['passed'] for c in checks)} of {len(checks)}",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    machine = content["environment"]
+    walls = ", ".join(f"{scheme} {seconds:.0f} s" for scheme, seconds in content["export_wall_s"].items())
+    lines.append("")
+    lines.append(
+        f"{content['rows'][0]['parameters'] / 1e6:.2f} M unique parameters. One {machine['cpus']}-core virtual machine "
+        f"({machine['processor']}); whole export with all checks: {walls}."
+    )
+    return "\n".join(lines)
+
+
+def stock(content: dict[str, Any]) -> str:
+    """Our graph against the engine's stock route, ratios of paired runs."""
+    lines = ["| engine | head | stock / ours, median | 10 to 90 % of pairs | max difference |", "|---|---|---|---|---|"]
+    for row in content["rows"]:
+        low, high = row["ratio_p10"], row["ratio_p90"]
+        cells = [
+            row["target"],
+            row["head"],
+            f"{row['ratio_median']:.2f} x",
+            f"{low:.2f} to {high:.2f}",
+            f"{row['max_abs_difference']:.0e}",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+_TABLES: dict[str, Callable[[dict[str, Any]], str]] = {"builtin": builtin, "stock": stock}
+
+
+def filled(text: str) -> str:
+    """The document with every `<!-- table: NAME -->` filled from its result file."""
+
+    def table(match: re.Match[str]) -> str:
+        name = match.group(1)
+        content = json.loads((_RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+        return f"<!-- table: {name} -->\n{_TABLES[name](content)}\n<!-- end -->"
+
+    return re.sub(r"<!-- table: (\w+) -->\n.*?<!-- end -->", table, text, flags=re.DOTALL)
+
+
+def _ms(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"
+
+
+@click.command()
+@click.option("--check", is_flag=True, help="Write nothing; fail if a table is not what its file says.")
+def main(check: bool) -> None:
+    """Write the README's tables from benchmarks/results."""
+    file = _ROOT / "README.md"
+    text = file.read_text(encoding="utf-8")
+    made = filled(text)
+    if check and made != text:
+        raise CheckFailedError("README.md: a table differs from its result file; run python -m benchmarks.tables.")
+    file.write_text(made, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

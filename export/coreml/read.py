@@ -1,0 +1,97 @@
+"""Read weights and inputs back out of an `.mlpackage`, from its bytes alone."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from export.registry import StoredInput, StoredWeight
+from mobilekit.errors import ArtifactError
+from mobilekit.runtimes.mil.package import Package, input_shapes, open_package
+from mobilekit.runtimes.mil.program import Literal, Operation, read_functions
+
+# Where a compressed constant keeps its codes.
+_CODES = {"constexpr_affine_dequantize": "quantized_data", "constexpr_blockwise_shift_scale": "data"}
+_FLOATS = ("float16", "float32")
+
+
+def read_weights(path: Path) -> list[StoredWeight]:
+    """Every stored weight of all functions, each once: compressed constants, and float constants of rank >= 1.
+
+    copies counts the blobs with the same bytes in the weight files, used or not; a value of less than ten
+    elements stands in the graph of each function and counts as one. Raises ArtifactError for a damaged package.
+    """
+    package = open_package(path)
+    functions = read_functions(package)
+    copies = _Copies(package)
+    seen: set[tuple[object, ...]] = set()
+    stored: list[StoredWeight] = []
+    for function in functions.values():
+        for key, weight in filter(None, (_stored(operation, copies) for operation in function.operations)):
+            if key not in seen:
+                seen.add(key)
+                stored.append(weight)
+    return stored
+
+
+def read_inputs(path: Path) -> list[StoredInput]:
+    """Every input of every function, once for each shape that it takes."""
+    from mobilekit.runtimes.mil.proto import feature_types_pb2
+
+    types = feature_types_pb2().ArrayFeatureType.ArrayDataType
+    return [
+        StoredInput(entry, feature.name, types.Name(feature.type.multiArrayType.dataType).lower(), shape)
+        for entry, function in open_package(path).functions.items()
+        for feature in function.input
+        for shape in input_shapes(feature)
+    ]
+
+
+class _Copies:
+    """How often each value's bytes are in the package's weight files."""
+
+    def __init__(self, package: Package) -> None:
+        files = sorted((package.folder / "weights").glob("*.bin"))
+        blobs = (blob for file in files for blob in package.weights(f"@model_path/weights/{file.name}").blobs())
+        self._counts = Counter(_digest(blob.dtype, blob.data.tobytes()) for blob in blobs)
+
+    def of(self, literal: Literal) -> tuple[str, int]:
+        """The value's digest and its number of copies."""
+        digest = _digest(str(literal.value.dtype), literal.value.tobytes())
+        return digest, 1 if literal.offset is None else self._counts[digest]
+
+
+def _digest(dtype: str, content: bytes) -> str:
+    return hashlib.sha256(dtype.encode() + content).hexdigest()
+
+
+def _stored(operation: Operation, copies: _Copies) -> tuple[tuple[object, ...], StoredWeight] | None:
+    """What an operation stores, with a key that is equal for equal weights; None if it stores no weight."""
+    if operation.kind in _CODES:
+        codes, scale = operation.literal(_CODES[operation.kind]), operation.literal("scale")
+        _refuse_asymmetric(operation)
+        rows = codes.value.shape[0]
+        if codes.value.dtype != np.int8 or codes.value.ndim != 2 or scale.value.size != rows:
+            raise ArtifactError(f"{operation.name}: not an int8 matrix with a scale a row; mobilekit writes no other.")
+        digest, count = copies.of(codes)
+        weight = StoredWeight(
+            codes=codes.value.copy(), scale=scale.value.astype(np.float32).reshape(rows, 1), copies=count
+        )
+        return (digest, copies.of(scale)[0], codes.value.shape), weight
+    if operation.kind == "const":
+        value = operation.literal("val")
+        if str(value.value.dtype) in _FLOATS and value.value.ndim:
+            digest, count = copies.of(value)
+            return (digest, value.value.shape), StoredWeight(values=value.value.copy(), copies=count)
+    return None
+
+
+def _refuse_asymmetric(operation: Operation) -> None:
+    for parameter in ("zero_point", "offset"):
+        if parameter in operation.operands and operation.literal(parameter).value.any():
+            raise ArtifactError(f"{operation.name}: has a {parameter}; mobilekit's codes are symmetric.")
+    if "axis" in operation.operands and int(operation.literal("axis").value) != 0:
+        raise ArtifactError(f"{operation.name}: its scale is not one a row.")

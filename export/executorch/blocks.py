@@ -1,0 +1,128 @@
+"""The traced graph in forms that XNNPACK takes, so that all of it but the table look-ups is one delegate.
+
+What ExecuTorch leaves to its own kernels splits the graph: each split copies tensors and runs on one thread.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.ao.quantization.fx import _decomposed  # noqa: F401  (defines the operators of `quantized_decomposed`)
+from torch.nn import functional
+
+from export.graph import Blocks, Embedding, EncoderGraph, Linear, Norm, SentenceEmbedding
+from mobilekit.compression.records import Quantized, Record
+
+_OPERATORS = torch.ops.quantized_decomposed
+_INT8 = (-128, 127, torch.int8)
+
+
+class QuantizedLinear(nn.Module):
+    """x [rows, in] -> [rows, out] with int8 codes and a scale a row; activations int8 with a scale a token.
+
+    The pattern of operators that the XNNPACK partitioner turns into one fully connected node of type qd8-qc8w
+    (Zafrir et al. 2019, with activation ranges taken at run time). The codes go into the file as they are.
+    """
+
+    def __init__(self, weight: Quantized, bias: Record | None) -> None:
+        super().__init__()
+        self.codes = _constant(torch.from_numpy(weight.codes))
+        self.scale = _constant(torch.from_numpy(weight.scale).reshape(-1))
+        self.zero = _constant(torch.zeros(weight.scale.shape[0], dtype=torch.int64))
+        self.bias = None if bias is None else _constant(torch.from_numpy(bias.decode()))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Quantize each row of x, multiply."""
+        scale, zero = _OPERATORS.choose_qparams_per_token_asymmetric(x, torch.int8)
+        codes = _OPERATORS.quantize_per_token(x, scale, zero, *_INT8)
+        rounded = _OPERATORS.dequantize_per_token(codes, scale, zero, *_INT8, torch.float32)
+        weight = _OPERATORS.dequantize_per_channel(self.codes, self.scale, self.zero, 0, -127, 127, torch.int8)
+        return functional.linear(rounded, weight, self.bias)
+
+
+class QuantizedEmbedding(nn.Module):
+    """ids int32 [length] -> float32 [length, E]: int8 rows, cast, times their scales. No kernel beyond the portable."""
+
+    def __init__(self, table: Quantized) -> None:
+        super().__init__()
+        self.codes, self.scale = _constant(torch.from_numpy(table.codes)), _constant(torch.from_numpy(table.scale))
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Look rows up and decode them."""
+        return functional.embedding(ids, self.codes).to(torch.float32) * functional.embedding(ids, self.scale)
+
+
+class MatrixNorm(Norm):
+    """Layer normalisation whose means are products with a column of 1/H: XNNPACK has no norm and no mean of a row."""
+
+    def __init__(self, weight: Record, bias: Record, eps: float) -> None:
+        super().__init__(weight, bias, eps)
+        size = weight.shape[0]
+        self.share = _constant(torch.full((1, size), 1.0 / size))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Normalise, then scale and shift."""
+        centred = x - functional.linear(x, self.share)
+        variance = functional.linear(centred * centred, self.share)
+        return centred * torch.rsqrt(variance + self.eps) * self.weight + self.bias
+
+
+class MatrixSentenceEmbedding(SentenceEmbedding):
+    """The same head with every sum as a product with a vector of ones, for the same reason."""
+
+    def __init__(self, blocks: Blocks, length: int) -> None:
+        super().__init__(blocks)
+        head = blocks.model.head
+        size = head.dense[-1].out_size if head.dense else blocks.model.encoder.hidden_size
+        self.each_token, self.each_feature = _constant(torch.ones(1, length)), _constant(torch.ones(1, size))
+
+    def forward(self, x: Tensor, keep: Tensor) -> Tensor:
+        """keep: [1, T], 1 for tokens, 0 for padding."""
+        if self.mean:
+            share = keep / functional.linear(keep, self.each_token)
+            x = torch.bmm(share.view(1, 1, -1), x.view(1, *x.shape)).view(1, -1)
+        for dense, activation in zip(self.dense, self.activations, strict=True):
+            x = activation(dense(x))
+        if self.normalize:
+            x = x / torch.sqrt(functional.linear(x * x, self.each_feature)).clamp_min(1e-6)
+        return x
+
+
+class ExecutorchBlocks(Blocks):
+    """Weights in the forms above; what is not quantized stays float32."""
+
+    def make_linear(self, weight: Record, bias: Record | None) -> nn.Module:
+        """int8 codes as they are, or a float weight."""
+        return QuantizedLinear(weight, bias) if isinstance(weight, Quantized) else Linear(weight, bias)
+
+    def make_embedding(self, table: Record) -> nn.Module:
+        """int8 rows and their scales, or a float table."""
+        return QuantizedEmbedding(table) if isinstance(table, Quantized) else Embedding(table)
+
+    def make_norm(self, weight: Record, bias: Record, eps: float) -> nn.Module:
+        """A norm inside the delegate."""
+        return MatrixNorm(weight, bias, eps)
+
+
+class ExecutorchGraph(EncoderGraph):
+    """The encoder for one length, with what XNNPACK lacks or gets wrong written in operators that it has."""
+
+    def __init__(self, blocks: ExecutorchBlocks, length: int) -> None:
+        super().__init__(blocks, length)
+        if self.config.activation == "gelu_new":
+            for layer in self.ffn:
+                layer.activation = tanh_gelu
+        if isinstance(self.top, SentenceEmbedding):
+            self.top = MatrixSentenceEmbedding(blocks, length)
+
+
+def tanh_gelu(x: Tensor) -> Tensor:
+    """GELU by tanh (Hendrycks & Gimpel 2016): the delegate would silently compute the exact one instead."""
+    return 0.5 * x * (1.0 + torch.tanh(math.sqrt(2.0 / math.pi) * (x + 0.044715 * x * x * x)))
+
+
+def _constant(values: Tensor) -> nn.Parameter:
+    # ExecuTorch drops unused parameters and keeps unused buffers: a shared layer's, under each of its other names.
+    return nn.Parameter(values, requires_grad=False)

@@ -1,0 +1,143 @@
+"""What an ExecuTorch file holds, from its bytes alone: weights with the scales attached to them, inputs, notes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from export.executorch.delegate import Constant, Delegate
+from export.executorch.program import Method, Place, Program, TensorValue
+from export.registry import StoredInput, StoredWeight
+from mobilekit.errors import ArtifactError
+
+# The method that returns the file's notes as a JSON string: inputs, output, metadata, delegation.
+NOTES_METHOD = "metadata"
+_EMBEDDING, _CAST, _XNNPACK = "aten::embedding.out", "dim_order_ops::_to_dim_order_copy.out", "XnnpackBackend"
+
+_Read = TypeVar("_Read")
+
+
+def read_weights(path: Path) -> list[StoredWeight]:
+    """Every constant of every method, once, with the number of places that its bytes are in.
+
+    Codes come with the scale that their own XNNPACK value names, or, in a table, with the rows that the graph
+    multiplies their rows by. Raises ArtifactError when the file is no ExecuTorch program or broken.
+    """
+    return _reading(path, _weights)
+
+
+def read_inputs(path: Path) -> list[StoredInput]:
+    """The inputs of every method but the notes, in order; raises ArtifactError as above."""
+    return _reading(path, _inputs)
+
+
+def read_notes(path: Path) -> dict[str, Any]:
+    """What the notes method returns; raises ArtifactError as above."""
+    return _reading(path, _notes)
+
+
+def _reading(path: Path, read: Callable[[Program], _Read]) -> _Read:
+    try:
+        return read(Program(path))
+    except (OSError, ValueError, IndexError, KeyError, struct.error) as error:
+        raise ArtifactError(f"{path}: cannot be read as an ExecuTorch program ({error}); export it again.") from error
+
+
+def _notes(program: Program) -> dict[str, Any]:
+    method = program.methods.get(NOTES_METHOD)
+    text = method.values.get(method.outputs[0]) if method is not None else None
+    if not isinstance(text, str):
+        raise ValueError(f"it has no method {NOTES_METHOD!r} that returns a string")
+    return dict(json.loads(text))
+
+
+def _inputs(program: Program) -> list[StoredInput]:
+    names = [str(name) for name in _notes(program)["inputs"]]
+    found = []
+    for method in _entries(program):
+        for name, index in zip(names, method.inputs, strict=True):
+            value = method.values[index]
+            if not isinstance(value, TensorValue):
+                raise ValueError(f"input {name} of {method.name} is no tensor")
+            found.append(StoredInput(method.name, name, value.dtype, value.shape))
+    return found
+
+
+def _entries(program: Program) -> Iterator[Method]:
+    return (method for name, method in program.methods.items() if name != NOTES_METHOD)
+
+
+def _weights(program: Program) -> list[StoredWeight]:
+    places: dict[str, set[Place]] = {}
+    weights: dict[str, StoredWeight] = {}
+    for method in _entries(program):
+        for weight, place in _method_weights(program, method):
+            key = _key(weight)
+            weights.setdefault(key, weight)
+            places.setdefault(key, set()).add(place)
+    return [
+        StoredWeight(weight.codes, weight.scale, weight.values, len(places[key])) for key, weight in weights.items()
+    ]
+
+
+def _method_weights(program: Program, method: Method) -> Iterator[tuple[StoredWeight, Place]]:
+    delegates = [_delegate(program, name, payload) for name, payload in method.delegates]
+    scales = dict(_table_scales(method, delegates))
+    for index, value in method.values.items():
+        if not isinstance(value, TensorValue) or value.place is None or index in scales.values():
+            continue
+        if value.dtype == "int8" and index not in scales:
+            raise ValueError(f"{method.name} has an int8 table that no scale belongs to")
+        scale = method.values[scales[index]] if index in scales else None
+        yield _weight(program, value, scale.place if isinstance(scale, TensorValue) else None)
+    for delegate in delegates:
+        for constant in delegate.constants():
+            yield _weight(program, constant, constant.scale)
+
+
+def _delegate(program: Program, name: str, payload: Place) -> Delegate:
+    if name != _XNNPACK:
+        raise ValueError(f"its delegate {name!r} is not read here")
+    return Delegate(program, payload)
+
+
+def _weight(program: Program, value: TensorValue | Constant, scale: Place | None) -> tuple[StoredWeight, Place]:
+    assert value.place is not None
+    array = program.array(value.place, value.dtype, value.shape)
+    if scale is None:
+        return StoredWeight(values=array), value.place  # type: ignore[arg-type]
+    rows = program.array(scale, "float32", (value.shape[0], 1))
+    return StoredWeight(codes=array, scale=rows), value.place  # type: ignore[arg-type]
+
+
+def _table_scales(method: Method, delegates: list[Delegate]) -> Iterator[tuple[int, int]]:
+    """Value indices of int8 tables and of their scales: rows of both, at the same ids, are multiplied in a delegate."""
+    rows = {call.args[-1]: call.args[:2] for call in method.calls if call.operator == _EMBEDDING}
+    # A cast of int8 rows stands for the rows.
+    rows |= {c.args[-1]: rows[c.args[0]] for c in method.calls if c.operator == _CAST and c.args[0] in rows}
+    for call in (call for call in method.calls if not call.operator):
+        for product in delegates[call.delegate].products():
+            looked_up = [rows[call.args[i]] for i in sorted(product) if i < len(call.args) and call.args[i] in rows]
+            if len(looked_up) != 2 or looked_up[0][1] != looked_up[1][1]:
+                continue
+            tables = sorted((table for table, _ in looked_up), key=lambda i: _dtype(method, i) != "int8")
+            if [_dtype(method, table) for table in tables] == ["int8", "float32"]:
+                yield tables[0], tables[1]
+
+
+def _dtype(method: Method, index: int) -> str:
+    value = method.values.get(index)
+    return value.dtype if isinstance(value, TensorValue) else ""
+
+
+def _key(weight: StoredWeight) -> str:
+    digest = hashlib.sha256()
+    for array in (weight.codes, weight.scale, weight.values):
+        digest.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()

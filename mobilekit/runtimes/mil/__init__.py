@@ -1,0 +1,1 @@
+"""Core ML packages without Core ML: read an `.mlpackage` and evaluate its program (MIL) in numpy."""

@@ -1,0 +1,92 @@
+"""Core ML's weight file (`weight.bin`): 64-byte records that say type, size and place of a blob.
+
+The format is MILBlob's StorageFormat.hpp: a header (count, version 2), then records, each followed by its data;
+everything starts at a multiple of 64. A program names a blob by the offset of its record.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mobilekit.errors import ArtifactError
+
+ALIGNMENT = 64
+VERSION = 2
+SENTINEL = 0xDEADBEEF
+HEADER = struct.Struct("<II56x")
+RECORD = struct.Struct("<IIQQ40x")
+# Number of a type in a record -> numpy's type.
+BLOB_TYPES = {1: "float16", 2: "float32", 3: "uint8", 4: "int8", 6: "int16", 7: "uint16", 14: "int32", 15: "uint32"}
+
+
+@dataclass(frozen=True)
+class Blob:
+    """One blob: the number of its type, and its bytes (uint8 [size], a view of the file)."""
+
+    kind: int
+    data: NDArray[np.uint8]
+
+    @property
+    def dtype(self) -> str:
+        """Name of numpy's type; raises ArtifactError for one that mobilekit doesn't read."""
+        if self.kind not in BLOB_TYPES:
+            raise ArtifactError(f"the weight file holds a blob of type {self.kind}, which mobilekit does not read.")
+        return BLOB_TYPES[self.kind]
+
+    def digest(self) -> str:
+        """sha256 of the type and the bytes."""
+        return hashlib.sha256(bytes([self.kind]) + self.data.tobytes()).hexdigest()
+
+
+def aligned(size: int) -> int:
+    """`size` rounded up to the format's alignment."""
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+class WeightFile:
+    """A weight file, mapped into memory; raises ArtifactError when it is not one."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._bytes: NDArray[np.uint8] = np.memmap(path, dtype=np.uint8, mode="r")
+        except (OSError, ValueError) as error:
+            raise ArtifactError(f"{path}: cannot be read as a weight file ({error}); export again.") from error
+        if self._bytes.size < HEADER.size:
+            raise self._broken("it is too short")
+        self.count, version = HEADER.unpack(self._bytes[: HEADER.size].tobytes())
+        if version != VERSION:
+            raise self._broken(f"its version is {version}, not {VERSION}")
+
+    def blob(self, offset: int) -> Blob:
+        """The blob whose record stands at `offset`."""
+        kind, start, size = self._record(offset)
+        return Blob(kind, self._bytes[start : start + size])
+
+    def blobs(self) -> Iterator[Blob]:
+        """All blobs in the order of the file, used or not."""
+        offset = ALIGNMENT
+        for _ in range(self.count):
+            kind, start, size = self._record(offset)
+            yield Blob(kind, self._bytes[start : start + size])
+            offset = aligned(start + size)
+
+    def _record(self, offset: int) -> tuple[int, int, int]:
+        if offset % ALIGNMENT or not 0 <= offset <= self._bytes.size - RECORD.size:
+            raise self._broken(f"there is no record at {offset}")
+        sentinel, kind, size, start = RECORD.unpack(self._bytes[offset : offset + RECORD.size].tobytes())
+        if sentinel != SENTINEL:
+            raise self._broken(f"the record at {offset} has no sentinel")
+        if start + size > self._bytes.size:
+            raise self._broken(f"the blob of the record at {offset} reaches beyond the end")
+        return kind, start, size
+
+    def _broken(self, what: str) -> ArtifactError:
+        return ArtifactError(f"{self.path}: not an intact weight file ({what}); export again.")

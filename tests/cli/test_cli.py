@@ -1,0 +1,99 @@
+"""The command line in-process: exit codes, one line of error, help that holds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mobilekit.cli.main import VERBS, main
+from mobilekit.errors import EngineError
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as caught:
+        main(list(arguments))
+        raise SystemExit(0)
+    captured = capsys.readouterr()
+    return int(caught.value.code or 0), captured.out, captured.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["exprot"], "verb 'exprot' is unknown; did you mean 'export'?"),
+        (["export", "--target", "corml"], "did you mean 'coreml'"),
+        (["export", "--scheme", "int9"], "did you mean 'int8'"),
+        (["export", "--model", "minilm"], "did you mean 'minilm-l6'"),
+        (["export", "--lengths", "32;128"], "expected numbers with commas"),
+        (["export", "--lengths", ""], "expected numbers with commas"),
+        (["export", "--minimum-ios", "12"], "choose from 16, 17, 18"),
+        (["export", "--minimum-ios", "new"], "not a valid integer"),
+        (["export", "--nothing"], "No such option"),
+        (["export", "--model", "./missing"], "no such folder"),
+        (["run", "missing", "text"], "no such artifact folder"),
+        (["run", "missing"], "no text given"),
+        (["run", "."], "no text given"),
+        (["check", "missing"], "no such artifact folder"),
+        (["check", "tests"], r"no manifest.json in it"),
+        (["inspect", "missing"], "model 'missing' is unknown"),
+        (["compress", "--model", "tiny-classifier"], "Missing option '--out'"),
+        (["compress", "--model", "tiny-classifier", "--out", "tests"], "--force replaces it"),
+        (["list", "model"], "did you mean 'models'"),
+    ],
+)
+def test_wrong_input_is_one_line_and_exit_2(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    code, out, err = run(capsys, *arguments)
+    assert code == 2 and not out
+    lines = [line for line in err.splitlines() if not line.startswith(" ")]
+    assert lines[-1].startswith("error: ") and message in lines[-1] and "Traceback" not in err
+
+
+def test_our_bug_is_exit_1_and_debug_shows_it(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(name: str) -> None:
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr("mobilekit.models.load.load", broken)
+    code, _, err = run(capsys, "inspect", "tiny-classifier")
+    assert code == 1 and "this is a bug in mobilekit: ZeroDivisionError: oops" in err
+    with pytest.raises(ZeroDivisionError):
+        main(["--debug", "inspect", "tiny-classifier"])
+
+
+def test_engine_error_is_exit_1(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(name: str) -> None:
+        raise EngineError("it died")
+
+    monkeypatch.setattr("mobilekit.models.load.load", broken)
+    assert run(capsys, "inspect", "tiny-classifier")[0] == 1
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_examples_in_its_help(capsys: pytest.CaptureFixture[str], verb: str) -> None:
+    code, out, _ = run(capsys, verb, "--help")
+    assert code == 0 and f"mobilekit {verb}" in out.split("Options:")[0] and "Example" in out
+    assert "--json" in out
+
+
+def test_lists_print_what_is_registered(capsys: pytest.CaptureFixture[str]) -> None:
+    for kind, names in (("models", "minilm-l6"), ("targets", "coreml"), ("schemes", "int8")):
+        assert names in run(capsys, "list", kind)[1]
+        assert names in str(json.loads(run(capsys, "list", kind, "--json")[1]))
+
+
+def test_inspect_counts_a_models_parameters(capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(run(capsys, "inspect", "tiny-shared", "--json")[1])
+    by_group = {row["group"]: row["parameters"] for row in found["groups"]}
+    assert by_group["attention"] == 4 * (64 * 64 + 64) + 2 * 64
+    assert found["about"]["sharing"] == "all"
+
+
+def test_compress_writes_a_folder_that_loads_again(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    out = tmp_path / "made"
+    code, text, _ = run(capsys, "compress", "--model", "tiny-classifier", "--out", str(out))
+    assert code == 0 and "parameters as int8" in text
+    assert {p.name for p in out.iterdir()} >= {"config.json", "model.safetensors", "records.safetensors", "vocab.txt"}
+    assert run(capsys, "inspect", str(out))[0] == 0

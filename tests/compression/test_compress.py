@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from mobilekit.compression.compress import compress
+from mobilekit.compression.compressed import load_records, save_records
+from mobilekit.compression.folder import records_of, save_compressed
+from mobilekit.compression.records import Dense, Quantized
+from mobilekit.errors import CompressionError, InputError
+from mobilekit.models.load import load
+
+
+def test_int8_compresses_every_matrix_and_the_token_table() -> None:
+    compressed = compress(load("tiny-classifier"), "int8")
+    kept = {n for n, r in compressed.records.items() if isinstance(r, Dense) and len(r.shape) == 2}
+    assert kept == {"embeddings.position.weight", "embeddings.token_type.weight"}
+    assert isinstance(compressed.records["embeddings.token.weight"], Quantized)
+    assert isinstance(compressed.records["head.classifier.weight"], Quantized)
+
+
+def test_shared_layer_has_one_record() -> None:
+    names = compress(load("tiny-shared"), "int8").records
+    assert [n for n in names if n.endswith("query.weight")] == ["layers.0.attention.query.weight"]
+
+
+@pytest.mark.parametrize("scheme", ["fp32", "fp16", "int8"])
+def test_records_are_saved_verbatim_and_the_same_twice(scheme: str, tmp_path: Path) -> None:
+    compressed = compress(load("tiny-shared"), scheme)
+    first, second = tmp_path / "a", tmp_path / "b"
+    save_records(compressed, first)
+    save_records(compressed, second)
+    assert first.read_bytes() == second.read_bytes()
+    again = load_records(first)
+    assert (again.encoder, again.head, again.scheme) == (compressed.encoder, compressed.head, scheme)
+    assert {n: r.fingerprint() for n, r in again.records.items()} == {
+        n: r.fingerprint() for n, r in compressed.records.items()
+    }
+
+
+def test_saved_folder_carries_its_records_to_the_next_export(tmp_path: Path) -> None:
+    model = load("tiny-classifier")
+    compressed = compress(model, "int8")
+    save_compressed(model, compressed, tmp_path / "out")
+    again = load(tmp_path / "out")
+    found = records_of(again, tmp_path / "out", "int8")
+    assert found is not None
+    assert all(found.records[n].fingerprint() == r.fingerprint() for n, r in compressed.records.items())
+    # The checkpoint beside the records computes with the decoded weights.
+    assert torch.equal(again.module(torch.tensor([[2, 7, 3]])), model.module(torch.tensor([[2, 7, 3]])))
+    with pytest.raises(InputError, match="holds records of scheme 'int8'"):
+        records_of(again, tmp_path / "out", "fp32")
+    again.module.head.classifier.weight.data[0, 0] += 1
+    with pytest.raises(InputError, match="does not belong to the weights"):
+        records_of(again, tmp_path / "out", "int8")
+
+
+def test_tensor_that_does_not_fit_is_named() -> None:
+    model = load("tiny-classifier")
+    model.module.encoder.layers[1].ffn.up.weight.data[0, 0] = 1e6
+    with pytest.raises(CompressionError, match=r"layers.1.ffn.up.weight: a value of 1e\+06 does not fit float16"):
+        compress(model, "fp16")
+
+
+def test_broken_record_files_are_named(tmp_path: Path) -> None:
+    from safetensors.numpy import save_file
+
+    file = tmp_path / "records.safetensors"
+    file.write_bytes(b"nothing")
+    with pytest.raises(InputError, match="cannot be read as records"):
+        load_records(file)
+    save_file({"a": np.zeros(3, np.float32)}, file)
+    with pytest.raises(InputError, match="not a records file"):
+        load_records(file)
+    save_file({"a": np.zeros(3, np.float32)}, file, metadata={"mobilekit": '{"format": "mobilekit-records-1"}'})
+    with pytest.raises(InputError, match="incomplete records"):
+        load_records(file)

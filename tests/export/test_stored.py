@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from support import CLASSIFIER, SHARED, random_compressed
+
+from export.budget import budget_bytes, floor_bytes, groups
+from export.registry import Overhead, StoredWeight, Target
+from export.stored import compare, tensor_entries
+from mobilekit.compression.records import Quantized
+
+MODEL = random_compressed(SHARED, CLASSIFIER)
+ENTRIES = tensor_entries(MODEL.records, positions=32)
+
+
+def stored(half: bool = False) -> list[StoredWeight]:
+    weights = []
+    for name, record in MODEL.records.items():
+        if isinstance(record, Quantized):
+            weights.append(StoredWeight(codes=record.codes, scale=record.scale))
+        else:
+            values = record.values[:32] if name == "embeddings.position.weight" else record.values
+            weights.append(StoredWeight(values=values.astype(np.float16) if half else values))
+    return weights
+
+
+def test_records_are_found_at_either_float_width() -> None:
+    for half in (False, True):
+        found = compare(stored(half), ENTRIES)
+        assert found.equal == len(ENTRIES) and not found.missing and not found.repeated
+
+
+def test_one_changed_code_or_scale_is_missed_by_name() -> None:
+    for i, weight in enumerate(stored()):
+        if weight.codes is None or weight.scale is None:
+            continue
+        codes, scale = weight.codes.copy(), weight.scale.copy()
+        codes[0, 0] += 1
+        scale[0, 0] *= 2
+        for wrong in (replace(weight, codes=codes), replace(weight, scale=scale)):
+            found = compare([*stored()[:i], wrong, *stored()[i + 1 :]], ENTRIES)
+            assert found.missing == (sorted(MODEL.records)[i],)
+
+
+def test_second_copy_is_told() -> None:
+    weights = stored()
+    i = next(i for i, w in enumerate(weights) if w.codes is not None)
+    weights[i] = replace(weights[i], copies=2)
+    assert compare(weights, ENTRIES).repeated == (sorted(MODEL.records)[i],)
+    assert compare([*stored(), stored()[i]], ENTRIES).repeated == (sorted(MODEL.records)[i],)
+
+
+def test_floor_counts_codes_scales_and_floats() -> None:
+    target = Target("t", ".t", "", ("int8",), (), 12, None, None, None, {"int8": 2}, Overhead(100, 10))  # type: ignore[arg-type]
+    expected = 0
+    for name, record in MODEL.records.items():
+        if isinstance(record, Quantized):
+            expected += record.codes.size + 12 * record.codes.shape[0]
+        else:
+            rows = 32 if name == "embeddings.position.weight" else record.shape[0]
+            expected += rows * int(np.prod(record.shape[1:])) * 2
+    assert floor_bytes(target, "int8", ENTRIES) == expected
+    assert budget_bytes(target, "int8", ENTRIES, 4, 2) == int(expected * 1.01) + 100 + 80
+
+
+def test_groups_cover_every_parameter() -> None:
+    found = groups(ENTRIES)
+    assert set(found) == {"embeddings", "attention", "ffn", "head"}
+    cut = (SHARED.max_positions - 32) * SHARED.embedding_size
+    assert sum(g["parameters"] for g in found.values()) == MODEL.parameters - cut

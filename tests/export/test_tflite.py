@@ -1,0 +1,286 @@
+"""What the exporter writes into a .tflite, read back from the file's own structure."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support import CLASSIFIER, DENSE_EMBEDDING, EMBEDDING, SHARED, TINY, random_compressed
+
+from export.registry import Emission, GraphSpec, StoredWeight, target
+from mobilekit.compression.compressed import CompressedModel, save_records
+from mobilekit.compression.records import Dense, Quantized
+from mobilekit.errors import ArtifactError, EngineError
+from mobilekit.models.config import EncoderConfig, HeadConfig
+from mobilekit.process import EngineProcess
+
+TFLITE = target("tflite")
+LENGTHS = (8, 32)
+METADATA = {"name": "tiny", "licence": "Apache-2.0 \N{LATIN SMALL LETTER E WITH ACUTE}"}
+POSITIONS = "embeddings.position.weight"
+MINILM = EncoderConfig(
+    vocab_size=30522, hidden_size=384, layers=6, heads=12, intermediate_size=1536, embedding_size=384
+)
+SHARED_BASE = EncoderConfig(
+    vocab_size=30000,
+    hidden_size=768,
+    layers=12,
+    heads=12,
+    intermediate_size=3072,
+    embedding_size=128,
+    sharing="all",
+)
+
+
+@dataclass(frozen=True)
+class Exported:
+    model: CompressedModel
+    path: Path
+    emission: Emission
+    weights: list[StoredWeight]
+
+
+Export = Callable[[EncoderConfig, HeadConfig, str], Exported]
+
+
+@pytest.fixture(scope="session")
+def export(tmp_path_factory: pytest.TempPathFactory) -> Export:
+    made: dict[object, Exported] = {}
+
+    def once(encoder: EncoderConfig, head: HeadConfig, scheme: str) -> Exported:
+        key = (encoder, head, scheme)
+        if key not in made:
+            path = tmp_path_factory.mktemp("tflite") / "model.tflite"
+            model = random_compressed(encoder, head, scheme)
+            emission = emit(model, path)
+            made[key] = Exported(model, path, emission, TFLITE.read_weights(path))
+        return made[key]
+
+    return once
+
+
+def emit(model: CompressedModel, path: Path, lengths: tuple[int, ...] = LENGTHS) -> Emission:
+    return TFLITE.emit(model, GraphSpec(lengths, "Tiny", metadata=METADATA), path, lambda _: None)
+
+
+def holding(weights: list[StoredWeight], record: Quantized | Dense) -> list[StoredWeight]:
+    """The stored weights that are equal to a record, bit for bit and in its own types."""
+    if isinstance(record, Quantized):
+        return [
+            w
+            for w in weights
+            if w.codes is not None
+            and w.scale is not None
+            and np.array_equal(w.codes, record.codes)
+            and np.array_equal(w.scale, record.scale)
+        ]
+    return [
+        w
+        for w in weights
+        if w.values is not None and w.values.dtype == record.values.dtype and np.array_equal(w.values, record.values)
+    ]
+
+
+def place(path: Path, data: bytes) -> int:
+    content = path.read_bytes()
+    assert content.count(data) == 1
+    return content.index(data)
+
+
+@pytest.mark.parametrize("scheme", ["fp32", "fp16", "int8"])
+@pytest.mark.parametrize(
+    ("encoder", "head"), [(TINY, CLASSIFIER), (SHARED, DENSE_EMBEDDING)], ids=["classifier", "shared"]
+)
+def test_every_record_is_in_the_file_once_bit_for_bit(
+    export: Export, encoder: EncoderConfig, head: HeadConfig, scheme: str
+) -> None:
+    made = export(encoder, head, scheme)
+    for name, record in made.model.records.items():
+        if name != POSITIONS:
+            assert [w.copies for w in holding(made.weights, record)] == [1], name
+
+
+def test_int8_codes_in_the_file_are_all_records(export: Export) -> None:
+    made = export(TINY, CLASSIFIER, "int8")
+    records = [r for r in made.model.records.values() if isinstance(r, Quantized)]
+    assert len([w for w in made.weights if w.codes is not None]) == len(records)
+
+
+@pytest.mark.parametrize("scheme", ["fp32", "fp16", "int8"])
+def test_position_rows_of_each_length_are_those_of_the_record(export: Export, scheme: str) -> None:
+    made = export(TINY, CLASSIFIER, scheme)
+    record = made.model.records[POSITIONS]
+    assert isinstance(record, Dense)
+    for length in LENGTHS:
+        assert len(holding(made.weights, Dense(record.values[:length].copy()))) == 1
+
+
+def test_a_changed_code_is_seen(export: Export, tmp_path: Path) -> None:
+    made = export(TINY, CLASSIFIER, "int8")
+    record = made.model.records["layers.1.ffn.up.weight"]
+    assert isinstance(record, Quantized)
+    content = bytearray(made.path.read_bytes())
+    content[place(made.path, record.codes.tobytes()) + 5] ^= 1
+    changed = tmp_path / "changed.tflite"
+    changed.write_bytes(content)
+    assert holding(made.weights, record)
+    assert not holding(TFLITE.read_weights(changed), record)
+
+
+def test_codes_are_joined_with_the_scale_that_the_file_attaches(export: Export, tmp_path: Path) -> None:
+    made = export(TINY, CLASSIFIER, "int8")
+    record = made.model.records["embeddings.token.weight"]
+    assert isinstance(record, Quantized)
+    content = bytearray(made.path.read_bytes())
+    content[place(made.path, record.scale.tobytes()) + 2] ^= 1
+    changed = tmp_path / "changed.tflite"
+    changed.write_bytes(content)
+    found = [w for w in TFLITE.read_weights(changed) if np.array_equal(w.codes, record.codes)]
+    assert len(found) == 1
+    assert found[0].scale is not None
+    assert np.count_nonzero(found[0].scale != record.scale) == 1
+
+
+def test_a_second_copy_of_a_weight_is_counted(export: Export, tmp_path: Path) -> None:
+    from ai_edge_litert.tools import flatbuffer_utils
+
+    made = export(TINY, CLASSIFIER, "int8")
+    record = made.model.records["embeddings.token.weight"]
+    model = flatbuffer_utils.read_model(str(made.path))
+    table = next(t for t in model.subgraphs[1].tensors if t.name == b"embeddings.token.weight")
+    model.buffers.append(copy(model.buffers[table.buffer]))
+    table.buffer = len(model.buffers) - 1
+    twice = tmp_path / "twice.tflite"
+    twice.write_bytes(flatbuffer_utils.convert_object_to_bytearray(model))
+    assert [w.copies for w in holding(TFLITE.read_weights(twice), record)] == [2]
+
+
+@pytest.mark.parametrize("scheme", ["fp32", "int8"])
+def test_a_second_length_adds_a_graph_and_no_weights(export: Export, scheme: str, tmp_path: Path) -> None:
+    model = export(SHARED, EMBEDDING, scheme).model
+    one, two = tmp_path / "one.tflite", tmp_path / "two.tflite"
+    emit(model, one, (32,))
+    emit(model, two, (8, 32))
+    # Not even scales and zero points come twice; a graph of 4 layers takes some 30 KB.
+    payload = sum(record.payload_bytes for record in model.records.values())
+    added = two.stat().st_size - one.stat().st_size
+    assert added < 32_000 < payload
+
+
+@pytest.mark.parametrize("encoder", [TINY, replace(TINY, token_types=0)], ids=["types", "no-types"])
+def test_inputs_are_int32_by_name_in_each_signature(encoder: EncoderConfig, tmp_path: Path) -> None:
+    model = random_compressed(encoder, CLASSIFIER, "int8")
+    records = {n: r for n, r in model.records.items() if encoder.token_types or n != "embeddings.token_type.weight"}
+    path = tmp_path / "model.tflite"
+    emission = emit(replace(model, records=records), path)
+    names = ("input_ids", "attention_mask", "token_type_ids")[: 3 if encoder.token_types else 2]
+    assert emission.input_names == names
+    assert emission.entry_points == {8: "len_8", 32: "len_32"}
+    assert [(i.entry, i.name, i.dtype, i.shape) for i in TFLITE.read_inputs(path)] == [
+        (entry, name, "int32", (1, length)) for length, entry in emission.entry_points.items() for name in names
+    ]
+
+
+def test_a_record_that_the_graph_does_not_use_is_an_error_that_names_it(tmp_path: Path) -> None:
+    model = random_compressed(TINY, CLASSIFIER, "int8")
+    extra = {"layers.7.ffn.up.weight": model.records["layers.0.ffn.up.weight"]}
+    path = tmp_path / "model.tflite"
+    with pytest.raises(EngineError, match=r"layers\.7\.ffn\.up\.weight"):
+        emit(replace(model, records={**model.records, **extra}), path)
+    assert not path.exists()
+
+
+def test_an_operator_that_cannot_be_written_is_an_error_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    from export.tflite import lower
+
+    monkeypatch.delitem(lower._HANDLERS, torch.ops.aten.gelu.default)
+    with pytest.raises(EngineError, match=r"aten\.gelu\.default"):
+        emit(random_compressed(TINY, CLASSIFIER, "int8"), Path("unwritten.tflite"))
+
+
+def test_another_process_writes_the_same_bytes(export: Export, tmp_path: Path) -> None:
+    with EngineProcess("export.worker:service", hide=("tensorflow",)) as process:
+        for scheme in ("fp16", "int8"):
+            made = export(SHARED, DENSE_EMBEDDING, scheme)
+            records, again = tmp_path / f"{scheme}.safetensors", tmp_path / f"{scheme}.tflite"
+            save_records(made.model, records)
+            params = {
+                "target": "tflite",
+                "records": str(records),
+                "out": str(again),
+                "lengths": list(LENGTHS),
+                "name": "Tiny",
+                "minimum_ios": 18,
+                "metadata": METADATA,
+            }
+            process.call("emit", params)
+            assert again.read_bytes() == made.path.read_bytes()
+
+
+def test_the_file_holds_the_metadata(export: Export) -> None:
+    from export.tflite.read import read_metadata
+
+    assert read_metadata(export(TINY, CLASSIFIER, "int8").path) == METADATA
+
+
+def test_engines_that_know_one_scale_a_tensor_refuse_the_file(export: Export) -> None:
+    # Their kernels would take the first row's scale for all rows; the operators' versions keep them off.
+    from ai_edge_litert import schema_py_generated as schema
+
+    model = schema.Model.GetRootAs(export(TINY, CLASSIFIER, "int8").path.read_bytes(), 0)
+    codes = [model.OperatorCodes(i) for i in range(model.OperatorCodesLength())]
+    versions = {(code.BuiltinCode(), code.Version()) for code in codes}
+    kinds = schema.BuiltinOperator
+    assert (kinds.FULLY_CONNECTED, 12) in versions
+    assert (kinds.EMBEDDING_LOOKUP, 4) in versions
+    assert (kinds.FULLY_CONNECTED, 1) not in versions
+
+
+@pytest.mark.parametrize("scheme", ["fp16", "int8"])
+def test_constants_are_aligned_for_the_kernels(export: Export, scheme: str) -> None:
+    from export.tflite.read import _File
+
+    file = _File(export(TINY, CLASSIFIER, scheme).path)
+    offsets = [c.offset for graph in file.graphs() for c in file.constants(graph).values()]
+    assert len(offsets) > 50
+    assert not [offset for offset in offsets if offset % 16]
+
+
+def test_reading_needs_neither_torch_nor_an_engine(export: Export) -> None:
+    path = export(TINY, CLASSIFIER, "int8").path
+    script = (
+        "import sys, pathlib; from export.registry import target; t = target('tflite');"
+        f"p = pathlib.Path({str(path)!r}); assert t.read_weights(p) and t.read_inputs(p);"
+        "print(sorted(m for m in sys.modules if m in ('torch', 'tensorflow', 'ai_edge_litert.interpreter')"
+        " or m.endswith('_wrapper')))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=Path.cwd())
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04" * 8], ids=["empty", "zip"])
+def test_another_file_is_refused(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "model.tflite"
+    path.write_bytes(content)
+    with pytest.raises(ArtifactError, match="not a LiteRT file"):
+        TFLITE.read_weights(path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("encoder", "limit"), [(MINILM, 23_800_000), (SHARED_BASE, 12_600_000)], ids=["minilm", "shared-base"]
+)
+def test_size_of_real_shapes_at_int8(encoder: EncoderConfig, limit: int, tmp_path: Path) -> None:
+    path = tmp_path / "model.tflite"
+    model = random_compressed(encoder, EMBEDDING, "int8")
+    emit(model, path, (32, 128))
+    stored = sum(record.payload_bytes for name, record in model.records.items() if name != POSITIONS)
+    assert stored < path.stat().st_size <= limit

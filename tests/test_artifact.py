@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support import fake_manifest
+
+from mobilekit.artifact import open_folder, size_and_hash, validated, write_manifest
+from mobilekit.errors import ArtifactError, MobilekitError
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "model.tflite").write_bytes(b"weights")
+    (tmp_path / "tokenizer.json").write_text("{}")
+    write_manifest(tmp_path, fake_manifest(tmp_path))
+    return tmp_path
+
+
+def test_intact_artifact_has_no_altered_file(folder: Path) -> None:
+    assert open_folder(folder).altered() == []
+
+
+@pytest.mark.parametrize("name", ["model.tflite", "tokenizer.json"])
+@pytest.mark.parametrize("missing", [True, False])
+def test_altered_and_missing_files_are_named(folder: Path, name: str, missing: bool) -> None:
+    if missing:
+        (folder / name).unlink()
+    else:
+        (folder / name).write_bytes(b"other")
+    assert open_folder(folder).altered() == [name]
+
+
+def test_hash_of_a_folder_is_that_of_its_listing(tmp_path: Path) -> None:
+    (tmp_path / "a.mlpackage" / "Data").mkdir(parents=True)
+    (tmp_path / "a.mlpackage" / "Data" / "z").write_bytes(b"1")
+    (tmp_path / "a.mlpackage" / "B").write_bytes(b"22")
+    size, sha = size_and_hash(tmp_path / "a.mlpackage")
+    lines = f"{hashlib.sha256(b'22').hexdigest()}  B\n{hashlib.sha256(b'1').hexdigest()}  Data/z\n"
+    assert (size, sha) == (3, hashlib.sha256(lines.encode()).hexdigest())
+
+
+def test_written_manifest_is_the_same_each_time(folder: Path) -> None:
+    first = (folder / "manifest.json").read_bytes()
+    content = json.loads(first)
+    write_manifest(folder, dict(reversed(list(content.items()))))
+    assert (folder / "manifest.json").read_bytes() == first
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"schema": 2}, "schema 2 is newer"),
+        ({"schema": "1"}, "schema"),
+        ({"file": "../model.tflite"}, "file"),
+        ({"file": "/etc/passwd"}, "file"),
+        ({"files": {"../x": "0" * 64}}, "files"),
+        ({"sha256": "12"}, "sha256"),
+        ({"lengths": []}, "lengths"),
+        ({"lengths": [{"length": 32, "entry": "a b"}]}, "lengths/0/entry"),
+        ({"lengths": [{"length": 32, "entry": "a"}, {"length": 16, "entry": "b"}]}, "have to ascend"),
+        ({"golden": []}, "golden"),
+        ({"surprise": 1}, "surprise"),
+        ({"task": "poetry"}, "poetry"),
+        ({"bytes": 0}, "bytes"),
+    ],
+)
+def test_bad_manifests_are_refused(folder: Path, change: dict[str, Any], message: str) -> None:
+    content = fake_manifest(folder)
+    content.update(change)
+    (folder / "manifest.json").write_text(json.dumps(content))
+    with pytest.raises(ArtifactError, match=message):
+        open_folder(folder)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"\xff\xfe", b"[" * 100_000])
+def test_broken_manifests_are_refused(folder: Path, content: bytes) -> None:
+    (folder / "manifest.json").write_bytes(content)
+    with pytest.raises(ArtifactError):
+        open_folder(folder)
+
+
+def test_no_artifact_there(tmp_path: Path) -> None:
+    with pytest.raises(ArtifactError, match="no such artifact folder"):
+        open_folder(tmp_path / "none")
+    with pytest.raises(ArtifactError, match=r"no manifest.json in it"):
+        open_folder(tmp_path)
+
+
+_JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=5), lambda c: st.lists(c, max_size=3))
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_any_changed_value_is_accepted_or_one_clear_error(data: st.DataObject) -> None:
+    content = copy.deepcopy(fake_manifest(None))
+    place: Any = content
+    for _ in range(data.draw(st.integers(1, 3))):
+        if not isinstance(place, dict | list) or not place:
+            break
+        keys = sorted(place) if isinstance(place, dict) else list(range(len(place)))
+        key = data.draw(st.sampled_from(keys))
+        parent, place = place, place[key]
+    parent[key] = data.draw(_JSON)
+    try:
+        validated(content, "manifest")
+    except MobilekitError as error:
+        assert "\n" not in str(error)

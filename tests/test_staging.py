@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from mobilekit.errors import InputError
+from mobilekit.staging import require_space, scratch, staged
+
+
+def write(folder: Path, text: str, force: bool = False) -> None:
+    with staged(folder, force) as beside:
+        (beside / "file").write_text(text)
+
+
+def hidden(folder: Path) -> list[str]:
+    return [p.name for p in folder.parent.iterdir() if p.name.startswith(".")]
+
+
+def test_folder_appears_whole_and_is_replaced_only_by_force(tmp_path: Path) -> None:
+    folder = tmp_path / "deep" / "out"
+    write(folder, "1")
+    with pytest.raises(InputError, match="--force replaces it"):
+        write(folder, "2")
+    assert (folder / "file").read_text() == "1"
+    write(folder, "2", force=True)
+    assert (folder / "file").read_text() == "2"
+    assert not hidden(folder)
+
+
+def test_failure_leaves_what_was_there(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    write(folder, "1")
+    with pytest.raises(RuntimeError), staged(folder, force=True) as beside:
+        (beside / "file").write_text("half")
+        raise RuntimeError
+    assert (folder / "file").read_text() == "1" and not hidden(folder)
+
+
+def test_file_in_the_way_is_named(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("")
+    with pytest.raises(InputError, match="is a file"):
+        write(tmp_path / "out", "1", force=True)
+    with pytest.raises(InputError, match="part of the path is a file"):
+        write(tmp_path / "out" / "below", "1")
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and sys.platform == "darwin", reason="root writes everywhere on macOS")
+def test_place_that_cannot_be_written_is_named() -> None:
+    with pytest.raises(InputError, match="cannot be written"):
+        write(Path("/proc/mobilekit"), "1")
+
+
+def test_what_killed_runs_left_is_removed_and_what_they_moved_is_put_back(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    partial, old = tmp_path / f".out.partial-{dead.pid}", tmp_path / f".out.old-{dead.pid}"
+    partial.mkdir()
+    old.mkdir()
+    (old / "file").write_text("the last good one")
+    with pytest.raises(InputError, match="--force"):
+        write(folder, "new")
+    assert (folder / "file").read_text() == "the last good one"
+    assert not partial.exists()
+    write(folder, "new", force=True)
+    assert (folder / "file").read_text() == "new" and not hidden(folder)
+
+
+def test_living_run_is_left_alone(tmp_path: Path) -> None:
+    alive = tmp_path / f".out.partial-{os.getppid()}"
+    alive.mkdir()
+    write(tmp_path / "out", "1")
+    assert alive.exists()
+
+
+_WRITER = """
+import sys, time
+from pathlib import Path
+from mobilekit.staging import staged
+folder = Path(sys.argv[1])
+n = 0
+while True:
+    n += 1
+    with staged(folder, force=True) as beside:
+        for name in "abcdef":
+            (beside / name).write_text(str(n) * 50_000)
+"""
+
+
+def test_kill_at_any_moment_leaves_a_whole_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    for i in range(10):
+        child = subprocess.Popen([sys.executable, "-c", _WRITER, str(folder)], cwd=Path(__file__).parents[1])
+        time.sleep(0.3 + 0.037 * i)
+        child.kill()
+        child.wait()
+        write(tmp_path / "sweeper", "1", force=True)
+        with scratch(tmp_path, "out"):
+            pass
+        if folder.exists():
+            contents = {p.read_text() for p in folder.iterdir()}
+            assert len(list(folder.iterdir())) == 6 and len(contents) == 1
+    assert folder.exists()
+    assert not [name for name in hidden(folder) if name.startswith(".out")]
+
+
+def test_scratch_goes_away(tmp_path: Path) -> None:
+    with scratch(tmp_path / "out", "records") as place:
+        (place / "x").write_text("1")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_space_is_asked_for_before_work(tmp_path: Path) -> None:
+    require_space(tmp_path / "not" / "there" / "yet", 1)
+    with pytest.raises(InputError, match="MB free, this needs about"):
+        require_space(tmp_path, 10**15)
