@@ -16,7 +16,6 @@ import click
 from benchmarks.environment import environment
 from export.pipeline import export, prepare
 from export.worker import shared_workers
-from mobilekit.cli.export import summary
 from mobilekit.models.load import load
 
 _SCHEMES = ("int8", "fp16", "fp32")
@@ -36,7 +35,7 @@ def main(out: Path) -> None:
             results = export(load("minilm-l6"), prepare(None, scheme, 18), scheme, out=folder)
             walls[scheme] = round(time.perf_counter() - started, 1)
             for result in results:
-                row = summary(result)
+                row = result.to_dict()
                 del row["folder"]
                 rows.append({"scheme": scheme, **row, "lengths": sorted(result.run_ms)})
                 click.echo(f"{scheme} {result.target}: {row['bytes'] / 1e6:.2f} MB")

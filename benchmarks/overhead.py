@@ -2,8 +2,8 @@
 
     python -m benchmarks.overhead --out benchmarks/results/overhead.json
 
-Random models of a few shapes are exported for each target; what the file has over the floor of its records is split
-into a part for the file and a part for each layer and length.
+Random models of a few shapes are exported for each target; what the file has over the floor of its records (and each
+shorter length's rows of positions) is split into a part for the file and a part for each layer and length.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any
 import click
 import numpy as np
 
-from export.budget import floor_bytes
-from export.registry import GraphSpec, Target, targets
+from export.budget import floor_bytes, graph_bytes
+from export.registry import GraphSpec, Overhead, Target, targets
 from export.stored import tensor_entries
 from export.worker import Workers
 from mobilekit.artifact import size_and_hash
@@ -54,7 +54,9 @@ def measure(target: Target, workers: Workers, folder: Path) -> list[dict[str, An
         save_records(compressed, folder / "records.safetensors")
         path = folder / f"Overhead{len(rows)}{target.suffix}"
         workers.emit(target.name, folder / "records.safetensors", GraphSpec(lengths, "Overhead"), path, lambda _: None)
-        floor = floor_bytes(target, scheme, tensor_entries(compressed.records, max(lengths)))
+        entries = tensor_entries(compressed.records, max(lengths))
+        bare = replace(target, overhead=Overhead(0, 0))
+        floor = floor_bytes(target, scheme, entries) + graph_bytes(bare, scheme, entries, shape.layers, lengths)
         size = size_and_hash(path)[0]
         rows.append(
             {

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from export.registry import Target
+from export.stored import POSITIONS
 from export.thresholds import PAYLOAD_FACTOR
 from mobilekit.artifact import Json
 
@@ -21,10 +22,20 @@ def floor_bytes(target: Target, scheme: str, tensors: Iterable[Json]) -> int:
     return total
 
 
-def budget_bytes(target: Target, scheme: str, tensors: Iterable[Json], layers: int, lengths: int) -> int:
+def graph_bytes(target: Target, scheme: str, tensors: Sequence[Json], layers: int, lengths: Sequence[int]) -> int:
+    """Bytes allowed to the graph: the measured overhead, and for every shorter length its own rows of positions.
+
+    A length's graph has its rows as a constant; cutting them from the longest one's at run time would cost an operation.
+    """
+    width = next(entry["shape"][1] for entry in tensors if entry["name"] == POSITIONS)
+    rows = sum(sorted(lengths)[:-1]) * width * target.rest_bytes.get(scheme, 4)
+    return target.overhead.once + target.overhead.per_layer * layers * len(lengths) + rows
+
+
+def budget_bytes(target: Target, scheme: str, tensors: Sequence[Json], layers: int, lengths: Sequence[int]) -> int:
     """The most bytes an artifact's model file may take."""
-    allowance = target.overhead.once + target.overhead.per_layer * layers * lengths
-    return int(floor_bytes(target, scheme, tensors) * PAYLOAD_FACTOR) + allowance
+    floor = int(floor_bytes(target, scheme, tensors) * PAYLOAD_FACTOR)
+    return floor + graph_bytes(target, scheme, tensors, layers, lengths)
 
 
 def groups(tensors: Iterable[Json]) -> dict[str, dict[str, int]]:

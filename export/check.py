@@ -104,7 +104,7 @@ def check_bytes(artifact: Artifact) -> CheckResult:
     """The model file keeps its byte budget."""
     content = artifact.manifest.content
     target = find_target(artifact.manifest.target)
-    lengths = len(content["lengths"])
+    lengths = list(artifact.manifest.lengths)
     limit = budget_bytes(target, content["scheme"], content["tensors"], content["layers"], lengths)
     return CheckResult("bytes", content["bytes"] <= limit, f"{content['bytes']:,}", f"<= {limit:,}")
 

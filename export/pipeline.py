@@ -69,6 +69,21 @@ class ExportResult:
         """Whether the artifact is there and every check held."""
         return self.error is None and all(check.passed for check in self.checks)
 
+    def to_dict(self) -> Json:
+        """As JSON values; milliseconds are null where an engine does not run natively."""
+        return {
+            "target": self.target,
+            "folder": None if self.folder is None else str(self.folder),
+            "file": self.manifest.get("file"),
+            "bytes": self.manifest.get("bytes"),
+            "parameters": self.manifest.get("parameters"),
+            "load_ms": self.load_ms,
+            "run_ms": {str(length): ms for length, ms in self.run_ms.items()},
+            "checks": [check.to_dict() for check in self.checks],
+            "passed": self.passed,
+            "error": None if self.error is None else str(self.error),
+        }
+
 
 class ExportError(CheckFailedError):
     """Some target failed; `results` has all of them."""

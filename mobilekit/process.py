@@ -71,7 +71,7 @@ class EngineProcess:
         # The child finds the same mobilekit as the parent, also from a source tree.
         environment["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
         if threads:
-            environment.update(OMP_NUM_THREADS=str(threads))
+            environment.update(OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads))
         with self.log.open("ab") as log_file:
             self._child = subprocess.Popen(
                 [sys.executable, "-m", "mobilekit.process", service, ",".join(hide), str(os.getpid())],

@@ -19,11 +19,12 @@ from mobilekit.process import EngineProcess
 LENGTHS = (8, 32)
 METADATA = {"name": "tiny", "licence": "Apache-2.0 \N{LATIN SMALL LETTER E WITH ACUTE}"}
 ONE_LAYER = replace(TINY, layers=1)
+TWO_SHARED = replace(SHARED, layers=2)
 MODELS: dict[str, Callable[[], CompressedModel]] = {
     "classifier-int8": lambda: random_compressed(TINY, CLASSIFIER, "int8"),
     "classifier-fp32": lambda: random_compressed(TINY, CLASSIFIER, "fp32"),
-    "shared-int8": lambda: random_compressed(SHARED, DENSE_EMBEDDING, "int8"),
-    "shared-fp32": lambda: random_compressed(SHARED, DENSE_EMBEDDING, "fp32"),
+    "shared-int8": lambda: random_compressed(TWO_SHARED, DENSE_EMBEDDING, "int8"),
+    "shared-fp32": lambda: random_compressed(TWO_SHARED, DENSE_EMBEDDING, "fp32"),
     "gelu-new-fp32": lambda: random_compressed(replace(ONE_LAYER, activation="gelu_new"), DENSE_EMBEDDING, "fp32"),
     "no-types-int8": lambda: _without_types(random_compressed(replace(ONE_LAYER, token_types=0), CLASSIFIER, "int8")),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -84,28 +84,11 @@ def command(
         except ExportError as error:
             results, failure = error.results, error
     if as_json:
-        print_json([summary(result) for result in results])
+        print_json([result.to_dict() for result in results])
     else:
         show(results)
     if failure is not None:
         raise failure
-
-
-def summary(result: ExportResult) -> dict[str, Any]:
-    """One target's result as JSON values; milliseconds are null where an engine does not run natively."""
-    manifest = result.manifest
-    return {
-        "target": result.target,
-        "folder": None if result.folder is None else str(result.folder),
-        "file": manifest.get("file"),
-        "bytes": manifest.get("bytes"),
-        "parameters": manifest.get("parameters"),
-        "load_ms": result.load_ms,
-        "run_ms": {str(length): ms for length, ms in result.run_ms.items()},
-        "checks": [check.to_dict() for check in result.checks],
-        "passed": result.passed,
-        "error": None if result.error is None else str(result.error),
-    }
 
 
 def show(results: list[ExportResult]) -> None:

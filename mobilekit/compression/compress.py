@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mobilekit.compression.calibrate import input_magnitudes
 from mobilekit.compression.compressed import CompressedModel
 from mobilekit.compression.records import Record
 from mobilekit.compression.schemes.registry import scheme as find_scheme
@@ -28,7 +29,7 @@ def compress(model: Model, scheme: str) -> CompressedModel:
     records: dict[str, Record] = {}
     tensors = model.tensors()
     if chosen.smooth:
-        multipliers = smoothing(model, TEXTS)
+        multipliers = smoothing(tensors, input_magnitudes(model, TEXTS))
         for name, weights in smoothed_linears(list(tensors)).items():
             tensors |= {weight: tensors[weight] / multipliers[name] for weight in weights}
         tensors |= multipliers

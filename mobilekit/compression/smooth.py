@@ -9,15 +9,9 @@ the norm: it stays a multiplication before the linear maps, a thousandth of thei
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    import torch
-
-    from mobilekit.models.model import Model
 
 # How much of the outliers goes into the weights (alpha there). Measured on the built-in model: from 0.6 to 0.8 the
 # int8 output is nearest to the float one.
@@ -26,7 +20,6 @@ STRENGTH = 0.75
 # exact in float16; and they stay where float16 is normal.
 _STEPS, _LEAST_EXPONENT, _MOST_EXPONENT = 4, -10, 10
 _LEAST_MAGNITUDE = 1e-5
-_CALIBRATION_LENGTH = 128
 
 Vectors = dict[str, NDArray[np.float32]]
 
@@ -43,13 +36,11 @@ def smoothed_linears(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def smoothing(model: Model, texts: Sequence[str]) -> Vectors:
+def smoothing(tensors: Mapping[str, NDArray[np.float32]], largest: Mapping[str, NDArray[np.float32]]) -> Vectors:
     """A multiplier for every input channel of the linear maps behind a norm, float32 [H] by smoothing name.
 
-    texts: what activations are looked at with, through the model's own tokenizer and prefix.
+    tensors: of a float model, by name. largest: magnitudes of each linear map's inputs (`calibrate.input_magnitudes`).
     """
-    tensors = model.tensors()
-    largest = input_magnitudes(model, texts)
     made = {}
     for name, weights in smoothed_linears(list(tensors)).items():
         activation = np.maximum(largest[weights[0].removesuffix(".weight")], _LEAST_MAGNITUDE)
@@ -57,35 +48,6 @@ def smoothing(model: Model, texts: Sequence[str]) -> Vectors:
         factor = activation**STRENGTH / weight ** (1 - STRENGTH)
         made[name] = _short(np.median(factor) / factor)
     return made
-
-
-def input_magnitudes(model: Model, texts: Sequence[str]) -> Vectors:
-    """The largest magnitude of each input channel of each linear map over texts, by the map's name."""
-    import torch
-
-    from mobilekit.models.model import tensor_name
-
-    largest: dict[str, torch.Tensor] = {}
-
-    def watch(name: str) -> object:
-        def hook(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> None:
-            seen = inputs[0].detach().abs().flatten(0, -2).amax(0)
-            largest[name] = torch.maximum(largest[name], seen) if name in largest else seen
-
-        return hook
-
-    linears = {n: m for n, m in model.module.named_modules() if isinstance(m, torch.nn.Linear)}
-    hooks = [m.register_forward_pre_hook(watch(tensor_name(n))) for n, m in linears.items()]  # type: ignore[arg-type]
-    try:
-        with torch.no_grad():
-            for text in texts:
-                limit = min(_CALIBRATION_LENGTH, model.tokenizer.max_length)
-                encoded = model.tokenizer.encode(model.prefix + text, None, limit)
-                model.module(torch.from_numpy(encoded.ids)[None])
-    finally:
-        for handle in hooks:
-            handle.remove()
-    return {name: values.float().numpy() for name, values in largest.items()}
 
 
 def unsmoothed(tensors: Mapping[str, NDArray[np.float32]]) -> Vectors:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from executorch_files import LENGTHS, METADATA, ONE_LAYER, emit, exported, shared_worker, worker
-from support import CLASSIFIER, EMBEDDING, SHARED, random_compressed
+from support import CLASSIFIER, EMBEDDING, random_compressed
 
 from export.executorch.program import Program
 from export.executorch.read import NOTES_METHOD, read_notes
@@ -118,12 +118,10 @@ def test_a_second_copy_of_a_weight_is_counted(tmp_path: Path) -> None:
 
 
 def test_a_second_length_adds_a_graph_and_no_weights(tmp_path: Path) -> None:
-    model = random_compressed(replace(SHARED, layers=2), EMBEDDING, "int8")
-    one, two = tmp_path / "one.pte", tmp_path / "two.pte"
-    emit(shared_worker(), model, one, (32,))
-    emit(shared_worker(), model, two, (8, 32))
-    payload = sum(record.payload_bytes for record in model.records.values())
-    added = two.stat().st_size - one.stat().st_size
+    two, one = exported("shared-int8"), tmp_path / "one.pte"
+    emit(shared_worker(), two.model, one, (32,))
+    payload = sum(record.payload_bytes for record in two.model.records.values())
+    added = two.path.stat().st_size - one.stat().st_size
     # Position rows and some 10 kB a layer.
     assert added < 24_000 < payload
 
