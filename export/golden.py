@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from mobilekit.artifact import Json, rounded
 from mobilekit.compression.compressed import CompressedModel
+from mobilekit.models.threads import one_thread
 from mobilekit.runtimes.eager import decoded_module
 from mobilekit.text.tokenizer import EncodedText, TextTokenizer
 
@@ -24,14 +25,13 @@ _PAIR = ("A man is playing a guitar on the street.", "Someone makes music outsid
 
 
 def golden_texts(
-    tokenizer: TextTokenizer, lengths: Sequence[int], prefix: str, pairs: bool
+    tokenizer: TextTokenizer, lengths: Sequence[int], prefix: str
 ) -> list[tuple[str, str | None, EncodedText]]:
     """Texts with their encoding: short ones, a pair, and for each length one that fills it exactly (by truncation)."""
     longest = min(max(lengths), tokenizer.max_length)
     made: list[tuple[str, str | None, EncodedText]] = []
     made += [(text, None, tokenizer.encode(prefix + text, None, longest)) for text in _TEXTS]
-    if pairs:
-        made.append((*_PAIR, tokenizer.encode(prefix + _PAIR[0], _PAIR[1], longest)))
+    made.append((*_PAIR, tokenizer.encode(prefix + _PAIR[0], _PAIR[1], longest)))
     # One-word texts are the least any vocabulary makes of a character; 4 characters a token is more than enough text.
     for length in lengths:
         limit = min(length, longest)
@@ -40,20 +40,15 @@ def golden_texts(
     return made
 
 
-def golden(
-    model: CompressedModel, tokenizer: TextTokenizer, lengths: Sequence[int], prefix: str = "", pairs: bool = True
-) -> list[Json]:
-    """Manifest entries: text, ids, the smallest exported length that holds them, and torch's float32 output.
-
-    pairs: whether the artifact takes token types, without which a pair cannot be told from one text.
-    """
+def golden(model: CompressedModel, tokenizer: TextTokenizer, lengths: Sequence[int], prefix: str = "") -> list[Json]:
+    """Manifest entries: text, ids, the smallest exported length that holds them, and torch's float32 output."""
     import torch
 
     module = decoded_module(model)
     entries = []
-    for text, pair, encoded in golden_texts(tokenizer, lengths, prefix, pairs):
+    for text, pair, encoded in golden_texts(tokenizer, lengths, prefix):
         types = torch.from_numpy(encoded.type_ids)[None] if model.encoder.token_types else None
-        with torch.no_grad():
+        with torch.no_grad(), one_thread():
             output = module(torch.from_numpy(encoded.ids)[None], None, types)[0]
         entries.append(
             {

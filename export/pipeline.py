@@ -128,7 +128,8 @@ def export(
         report(each.name, "compressing the weights")
     compressed = (records_of(loaded, loaded.folder, scheme) if loaded.folder else None) or compress(loaded, scheme)
     require_space(place, _space(compressed, len(chosen)))
-    job = _Job(subject(loaded, compressed, wanted), minimum_ios, place, force, keep_failing, report)
+    entries = golden(compressed, loaded.tokenizer, wanted, loaded.prefix)
+    job = _Job(subject(loaded, compressed, wanted), entries, minimum_ios, place, force, keep_failing, report)
     with scratch(place, "records") as folder:
         save_records(compressed, folder / "records.safetensors")
         results = job.run_all(chosen, folder / "records.safetensors")
@@ -158,6 +159,7 @@ def prepare(target: str | Sequence[str] | None, scheme: str, minimum_ios: int) -
 @dataclass(frozen=True)
 class _Job:
     subject: Subject
+    golden: list[Json]
     minimum_ios: int
     place: Path
     force: bool
@@ -215,8 +217,8 @@ class _Job:
         vocabulary = tokenizer.vocabulary()
         if vocabulary is not None:
             (folder / VOCABULARY_FILE).write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
-        pairs = "token_type_ids" in emission.input_names
-        entries = golden(about.compressed, tokenizer, about.lengths, about.model.prefix, pairs)
+        # Without token types a pair cannot be told from one text.
+        entries = [e for e in self.golden if e["text_pair"] is None or "token_type_ids" in emission.input_names]
         text = readme(about, target, emission, entries[1]["input_ids"], len(entries[0]["output"]))
         (folder / "README.md").write_text(text, encoding="utf-8")
         return build_manifest(about, target, emission, entries, folder)

@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from mobilekit.models.model import Model, tensor_name
+from mobilekit.models.threads import one_thread
 
 # Longer texts hold no larger activations, and take longer.
 _LENGTH = 128
@@ -28,7 +29,7 @@ def input_magnitudes(model: Model, texts: Sequence[str]) -> dict[str, NDArray[np
     linears = {n: m for n, m in model.module.named_modules() if isinstance(m, torch.nn.Linear)}
     hooks = [m.register_forward_pre_hook(watch(tensor_name(n))) for n, m in linears.items()]  # type: ignore[arg-type]
     try:
-        with torch.no_grad():
+        with torch.no_grad(), one_thread():
             for text in texts:
                 limit = min(_LENGTH, model.tokenizer.max_length)
                 encoded = model.tokenizer.encode(model.prefix + text, None, limit)

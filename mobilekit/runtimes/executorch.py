@@ -26,7 +26,7 @@ class ExecutorchEngine:
         _size_pool(library, threads)
         self._path = path
         try:
-            self._program = library._load_program(str(path), program_verification=library.Verification.Minimal)
+            self._program = library._load_program(str(path), program_verification=library.Verification.InternalConsistency)
             names = {self._program.get_method_name(i) for i in range(self._program.num_methods())}
             for entry in (*entries, _NOTES):
                 if entry not in names:
