@@ -1,6 +1,6 @@
 """The built-in model at every scheme on every target: bytes, checks, load and run milliseconds, wall time.
 
-    python -m benchmarks.builtin --out benchmarks/results/builtin.json
+python -m benchmarks.builtin --out benchmarks/results/builtin.json
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ _ROOM = 1.25
 
 def measure(target: Target, workers: Workers, folder: Path) -> list[dict[str, Any]]:
     """Bytes over the floor for every shape, head, scheme and set of lengths."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     base = load("tiny-embedding")
     for shape, head, scheme, lengths in itertools.product(_SHAPES, _HEADS, target.schemes, _LENGTHS):
         model = Model("overhead", fresh_module(shape, head), head, base.tokenizer, base.source)

@@ -1,7 +1,7 @@
 """The README's tables, made from the committed result files.
 
-    python -m benchmarks.tables            # write them
-    python -m benchmarks.tables --check    # exit 3 if a table and its file disagree
+python -m benchmarks.tables            # write them
+python -m benchmarks.tables --check    # exit 3 if a table and its file disagree
 """
 
 from __future__ import annotations

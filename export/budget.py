@@ -25,7 +25,7 @@ def floor_bytes(target: Target, scheme: str, tensors: Iterable[Json]) -> int:
 def graph_bytes(target: Target, scheme: str, tensors: Sequence[Json], layers: int, lengths: Sequence[int]) -> int:
     """Bytes allowed to the graph: the measured overhead, and for every shorter length its own rows of positions.
 
-    A length's graph has its rows as a constant; cutting them from the longest one's at run time would cost an operation.
+    A length's graph has its rows as a constant; cutting them from the longest's at run time would cost an operation.
     """
     width = next(entry["shape"][1] for entry in tensors if entry["name"] == POSITIONS)
     rows = sum(sorted(lengths)[:-1]) * width * target.rest_bytes.get(scheme, 4)

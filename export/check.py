@@ -138,8 +138,8 @@ def check_output(artifact: Artifact, runner: Runner) -> CheckResult:
 def hold(tolerance: Tolerance, got: list[Vector], expected: list[Vector]) -> tuple[bool, str]:
     """Whether outputs lie within a tolerance, and what was measured.
 
-    Cosines are those of single embeddings, of which the mean has to keep the limit and the least LEAST_COSINE; logits are
-    few, and theirs is that of all inputs' together.
+    Cosines are those of single embeddings, of which the mean has to keep the limit and the least LEAST_COSINE; logits
+    are few, and theirs is that of all inputs' together.
     """
     if not all(np.isfinite(g).all() for g in got):
         return False, "not finite"

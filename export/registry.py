@@ -97,9 +97,9 @@ class Target:
     """One export target.
 
     extra: the pip extra. schemes: what it can hold. scale_bytes: bytes a scale takes in the file, with its zero point.
-    rest_bytes: by scheme, bytes of a value that is not quantized (4 where not named). usage: Markdown for the artifact's
-    README, with {file}, {class}, {entry}, {length}, {output} and {size} to fill in. read_weights and read_inputs work on the file alone, in
-    any process, without the engine.
+    rest_bytes: by scheme, bytes of a value that is not quantized (4 where not named). usage: Markdown for the
+    artifact's README, with {file}, {class}, {entry}, {length}, {output} and {size} to fill in. read_weights and
+    read_inputs work on the file alone, in any process, without the engine.
     """
 
     name: str

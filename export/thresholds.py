@@ -42,8 +42,8 @@ def thresholds(scheme: str) -> Thresholds:
     return _BY_SCHEME.get(scheme, _QUANTIZED)
 
 
-# A single embedding's cosine, where the mean keeps the limit above. int8 activations are rounded to 1/255 of their row's
-# range; in a text of two or three tokens that averages out less.
+# A single embedding's cosine, where the mean keeps the limit above. int8 activations are rounded to 1/255 of their
+# row's range; in a text of two or three tokens that averages out less.
 LEAST_COSINE = 0.997
 
 # A padded row can change a quantized output by its tolerance; a class may change only if it was that close before.

@@ -17,9 +17,7 @@ def check_contents(wheel: Path) -> None:
     missing = [entry for entry in (*PACKAGES, *DATA) if not any(name.startswith(entry) for name in names)]
     results = [name for name in names if name.startswith("benchmarks/results/")]
     if foreign or missing or results:
-        raise SystemExit(
-            f"error: {wheel.name}: foreign {sorted(foreign)}, missing {missing}, results {results}"
-        )
+        raise SystemExit(f"error: {wheel.name}: foreign {sorted(foreign)}, missing {missing}, results {results}")
 
 
 def check_imports() -> None:

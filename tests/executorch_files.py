@@ -42,7 +42,9 @@ def worker() -> EngineProcess:
     return EngineProcess("export.worker:service", hide=("tensorflow",))
 
 
-def emit(process: EngineProcess, model: CompressedModel, path: Path, lengths: tuple[int, ...] = LENGTHS) -> dict[str, Any]:
+def emit(
+    process: EngineProcess, model: CompressedModel, path: Path, lengths: tuple[int, ...] = LENGTHS
+) -> dict[str, Any]:
     """Have a worker write `path`; returns the emission's fields."""
     records = path.with_suffix(".safetensors")
     save_records(model, records)

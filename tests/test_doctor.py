@@ -137,9 +137,7 @@ def test_a_folder_without_init_is_no_shadow(tmp_path: Path) -> None:
 def test_a_hiding_package_is_told_and_still_exits_0(tmp_path: Path) -> None:
     (tmp_path / "export.py").write_text("raise RuntimeError('not ours')")
     code = "from mobilekit.cli.doctor import command; command()"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "export.py HIDES OURS: rename it, or run from another folder" in done.stdout
 

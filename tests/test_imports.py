@@ -9,9 +9,7 @@ import pytest
 HEAVY = ("coremltools", "executorch", "litert_torch", "tensorflow", "torch", "transformers")
 
 
-@pytest.mark.parametrize(
-    "module", ["mobilekit", "mobilekit.cli.main", "mobilekit.artifact", "export.registry"]
-)
+@pytest.mark.parametrize("module", ["mobilekit", "mobilekit.cli.main", "mobilekit.artifact", "export.registry"])
 def test_import_loads_no_engine(module: str) -> None:
     code = f"import sys, {module}; print(*(name for name in {HEAVY!r} if name in sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

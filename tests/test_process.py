@@ -20,7 +20,9 @@ from mobilekit.process import Arrays, EngineProcess
 def service() -> Callable[..., tuple[Any, Arrays]]:
     """Loaded in the child, by the name of this file's module."""
 
-    def call(method: str, params: dict[str, Any], arrays: Arrays, progress: Callable[[str], None]) -> tuple[Any, Arrays]:
+    def call(
+        method: str, params: dict[str, Any], arrays: Arrays, progress: Callable[[str], None]
+    ) -> tuple[Any, Arrays]:
         if method == "add":
             progress("adding")
             print("noise on standard output")

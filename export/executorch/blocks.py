@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.ao.quantization.fx import _decomposed  # noqa: F401  (defines the operators of `quantized_decomposed`)
 from torch.nn import functional
 
-from export.graph import Blocks, Embedding, EncoderGraph, Linear, Norm, SentenceEmbedding
+from export.graph import Blocks, Embedding, EncoderGraph, FeedForward, Linear, Norm, SentenceEmbedding
 from mobilekit.compression.records import Quantized, Record
 
 _OPERATORS = torch.ops.quantized_decomposed
@@ -113,6 +113,7 @@ class ExecutorchGraph(EncoderGraph):
         super().__init__(blocks, length)
         if self.config.activation == "gelu_new":
             for layer in self.ffn:
+                assert isinstance(layer, FeedForward)
                 layer.activation = tanh_gelu
         if isinstance(self.top, SentenceEmbedding):
             self.top = MatrixSentenceEmbedding(blocks, length)

@@ -6,6 +6,7 @@ Slots are those of `schema/program.fbs`, file identifier ET12, as executorch 1.5
 from __future__ import annotations
 
 import functools
+import mmap
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,8 +65,8 @@ class Program:
     """A .pte file, mapped into memory. Raises ValueError, IndexError or struct.error where it is broken."""
 
     def __init__(self, path: Path) -> None:
-        data = np.memmap(path, np.uint8, "r") if path.stat().st_size else np.zeros(0, np.uint8)
-        self.data = memoryview(data)
+        with path.open("rb") as file:
+            self.data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
         self._root = root(self.data, b"ET12")
         magic, _, _, base, _ = _HEADER.unpack_from(self.data, 8)
         if magic != b"eh00":
@@ -116,8 +117,8 @@ class Program:
         constants = self._root.table(5)
         if constants is None:
             raise ValueError("it has no segment of constants")
-        offset = int(constants.numbers(1, np.dtype("<u8"))[index])
-        return Place(self._segments[constants.number(0)].offset + offset, int(np.prod(shape)) * np.dtype(dtype).itemsize)
+        start = self._segments[constants.number(0)].offset + int(constants.numbers(1, np.dtype("<u8"))[index])
+        return Place(start, int(np.prod(shape)) * np.dtype(dtype).itemsize)
 
     def _payload(self, delegate: Table) -> Place:
         reference = delegate.table(1)

@@ -75,7 +75,8 @@ def _lower(programs: dict[str, ExportedProgram], notes: dict[str, Any]) -> EdgeP
 
 
 def delegation(program: ExportedProgram) -> dict[str, int]:
-    """{"delegated", "total"}: operations on the inputs' data; constants, getitem and the delegate's call don't count."""
+    """{"delegated", "total"}: operations on the inputs' data; those on constants, getitem and the delegate's call don't
+    count."""
     from executorch.exir.lowered_backend_module import get_lowered_submodules
 
     lowered = [module.original_module for _, module, _ in get_lowered_submodules(program.graph_module)]

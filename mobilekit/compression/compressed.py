@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mobilekit.compression.records import Dense, Quantized, Record
-from mobilekit.errors import InputError
 from mobilekit.compression.smooth import unsmoothed
+from mobilekit.errors import InputError
 from mobilekit.models.config import EncoderConfig, HeadConfig, encoder_from_dict, head_from_dict, to_dict
 
 RECORDS_FILE = "records.safetensors"

@@ -25,7 +25,7 @@ Vectors = dict[str, NDArray[np.float32]]
 
 
 def smoothed_linears(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Smoothing name (`layers.0.attention.smooth.weight`) -> the weights that share its input, for a model's tensors."""
+    """Smoothing name (`layers.0.attention.smooth.weight`) -> the weights that share its input."""
     parts = {"attention.query": ("query", "key", "value"), "ffn.up": ("up",), "head.pooler": ("pooler",)}
     found = {}
     for name in names:

@@ -12,8 +12,8 @@ import torch
 def one_thread() -> Iterator[None]:
     """Run torch on one thread, for many small operations beside other busy processes.
 
-    Two threads meet after every operation; on a busy machine each meeting costs a time slice of milliseconds, and half a
-    second of work takes fifteen.
+    Two threads meet after every operation; on a busy machine each meeting costs a time slice of milliseconds, and half
+    a second of work takes fifteen.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,18 +21,19 @@ class ExecutorchEngine:
     """A .pte file, mapped into memory; a method for each entry."""
 
     def __init__(self, path: Path, entries: tuple[str, ...], threads: int) -> None:
-        library = _library()
-        _size_pool(library, threads)
+        library = load_library(threads)
         self._path = path
         try:
-            self._program = library._load_program(str(path), program_verification=library.Verification.InternalConsistency)
+            # The library's default looks at the header alone, and a damaged file then crashes the process.
+            check = library.Verification.InternalConsistency
+            self._program = library._load_program(str(path), program_verification=check)
             names = {self._program.get_method_name(i) for i in range(self._program.num_methods())}
             for entry in (*entries, _NOTES):
                 if entry not in names:
                     raise ArtifactError(f"{path}: it has no method {entry!r}, only {', '.join(sorted(names))}.")
             self._methods = {entry: self._program.load_method(entry) for entry in entries}
             self._notes: dict[str, Any] = json.loads(self._program.load_method(_NOTES)(())[0])
-        except RuntimeError as error:
+        except (RuntimeError, ValueError) as error:
             reason = " ".join(str(error).split())
             raise ArtifactError(f"{path}: ExecuTorch cannot load it ({reason}); export it again.") from error
         self._entries = entries
@@ -55,24 +55,23 @@ class ExecutorchEngine:
         return counts
 
 
-@functools.cache
-def _library() -> Any:
-    """ExecuTorch's extension module. `executorch.runtime` has the same and takes seconds more to import."""
-    import torch  # noqa: F401  (loads the libraries that the extension is linked against)
-    from executorch.extension.pybindings import _C
-
-    return _C
-
-
 _sized: dict[str, int] = {}
 
 
-def _size_pool(library: Any, threads: int) -> None:
-    # A loaded program keeps its thread pool, and setting the size frees that pool: so only once in a process.
+def load_library(threads: int) -> Any:
+    """ExecuTorch's extension module, its thread pool sized; `executorch.runtime` has the same and imports for seconds.
+
+    Raises EngineError when this process runs ExecuTorch with another number of threads: a loaded program keeps its
+    pool, and setting the size frees that pool.
+    """
+    import torch  # noqa: F401  (loads the libraries that the extension is linked against)
+    from executorch.extension.pybindings import _C
+
     if _sized.setdefault("threads", threads) != threads:
         raise EngineError(f"this process runs ExecuTorch with {_sized['threads']} threads; take another for {threads}.")
-    if library._threadpool_get_thread_count() != threads:
-        library._unsafe_reset_threadpool(threads)
+    if _C._threadpool_get_thread_count() != threads:
+        _C._unsafe_reset_threadpool(threads)
+    return _C
 
 
 register(EngineInfo("executorch", "executorch", "executorch", ("torch", "executorch"), ExecutorchEngine))

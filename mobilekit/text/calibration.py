@@ -28,12 +28,12 @@ TEXTS = (
     "Try restarting the router; if the light stays red, hold the button for ten seconds and wait.",
     "Our flight was cancelled, the hotel lost the booking, and still it was the best holiday we ever had, because "
     "everyone we met went out of their way to help us find a bed, a meal and, in the end, a boat back home.",
-    "The theory is simple: if supply grows faster than demand, prices fall; if it grows more slowly, they rise. What the "
-    "theory leaves out is everything that people believe about tomorrow, which is why forecasts so often go wrong.",
-    "Dear team, attached you will find the minutes of yesterday's meeting. Please check the action items against your "
-    "name, correct whatever I misheard, and reply by noon so that the final version can go out this afternoon. Best, Ana",
-    "He scored twice in the first half, was booked in the second, and limped off to a standing ovation with ten minutes "
-    "left to play; the replacement, a teenager on her debut, needed only one touch to settle the match for good.",
+    "The theory is simple: if supply grows faster than demand, prices fall; if it grows more slowly, they rise. What "
+    "the theory leaves out is everything that people believe about tomorrow, which is why forecasts so often go wrong.",
+    "Dear team, attached you will find the minutes of yesterday's meeting. Please check the action items against "
+    "your name, correct whatever I misheard, and reply by noon so that the final version can go out today. Best, Ana",
+    "He scored twice in the first half, was booked in the second, and limped off to a standing ovation with ten "
+    "minutes left to play; the replacement, a teenager on her debut, needed one touch to settle the match for good.",
     "👍 great!! would buy again 😀",
     "http://example.com/docs?page=2",
     "a",

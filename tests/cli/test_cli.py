@@ -52,7 +52,9 @@ def test_wrong_input_is_one_line_and_exit_2(
     assert lines[-1].startswith("error: ") and message in lines[-1] and "Traceback" not in err
 
 
-def test_our_bug_is_exit_1_and_debug_shows_it(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_our_bug_is_exit_1_and_debug_shows_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(name: str) -> None:
         raise ZeroDivisionError("oops")
 

@@ -30,7 +30,9 @@ class FakeRunner(Runner):
         self._lengths = artifact.manifest.lengths
         self.engine = EngineInfo("fake", "tflite", "", (), None)  # type: ignore[arg-type]
 
-    def __call__(self, input_ids: Any, attention_mask: Any = None, token_type_ids: Any = None, length: Any = None) -> Any:
+    def __call__(
+        self, input_ids: Any, attention_mask: Any = None, token_type_ids: Any = None, length: Any = None
+    ) -> Any:
         ids = np.asarray(input_ids, np.int32)
         chosen = self.length_for(ids.size) if length is None else length
         output = self._function(self.padded(ids, attention_mask, token_type_ids, chosen))
@@ -123,7 +125,13 @@ def test_one_bad_embedding_among_good_ones_is_seen() -> None:
 
 @pytest.mark.parametrize(
     ("change", "passed"),
-    [({}, True), ({"dtype": "int64"}, False), ({"name": "ids"}, False), ({"shape": (1, 9)}, False), ({"shape": (8,)}, False)],
+    [
+        ({}, True),
+        ({"dtype": "int64"}, False),
+        ({"name": "ids"}, False),
+        ({"shape": (1, 9)}, False),
+        ({"shape": (8,)}, False),
+    ],
 )
 def test_inputs_are_asserted_on_the_file(
     artifact: Artifact, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], passed: bool

@@ -171,7 +171,8 @@ from executorch_files import LENGTHS, METADATA, MODELS
 from export.executorch import write
 from export.registry import GraphSpec
 write.fast_lowering = contextlib.nullcontext
-write.emit(MODELS[sys.argv[1]](), GraphSpec(LENGTHS, "Tiny", metadata=METADATA), pathlib.Path(sys.argv[2]), lambda _: None)
+spec = GraphSpec(LENGTHS, "Tiny", metadata=METADATA)
+write.emit(MODELS[sys.argv[1]](), spec, pathlib.Path(sys.argv[2]), lambda _: None)
 """
 
 
@@ -193,7 +194,9 @@ def test_reading_needs_neither_torch_nor_an_engine() -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("content", [b"", b"PK\x03\x04" * 20, b"\x20\0\0\0ET12" + b"\xff" * 64], ids=["empty", "zip", "bad"])
+@pytest.mark.parametrize(
+    "content", [b"", b"PK\x03\x04" * 20, b"\x20\0\0\0ET12" + b"\xff" * 64], ids=["empty", "zip", "bad"]
+)
 def test_another_file_is_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "model.pte"
     path.write_bytes(content)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -37,11 +36,11 @@ def results(out: Path) -> dict[str, ExportResult]:
 
 
 @pytest.fixture
-def artifact(results: dict[str, ExportResult], tmp_path: Path) -> Iterator[Path]:
+def artifact(results: dict[str, ExportResult], tmp_path: Path) -> Path:
     """A copy of the TFLite artifact, to be spoilt."""
     folder = results["tflite"].folder
     assert folder is not None
-    yield Path(shutil.copytree(folder, tmp_path / "artifact"))
+    return Path(shutil.copytree(folder, tmp_path / "artifact"))
 
 
 def failed(folder: Path) -> set[str]:

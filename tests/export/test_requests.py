@@ -17,7 +17,10 @@ from mobilekit.errors import InputError, MissingExtraError
     [
         ({"target": "corml"}, "target 'corml' is unknown; did you mean 'coreml'"),
         ({"scheme": "int5"}, "scheme 'int5' is unknown; did you mean 'int8'"),
-        ({"target": "executorch", "scheme": "fp16"}, "target 'executorch' cannot hold scheme 'fp16'; it can hold fp32, int8"),
+        (
+            {"target": "executorch", "scheme": "fp16"},
+            "target 'executorch' cannot hold scheme 'fp16'; it can hold fp32, int8",
+        ),
         ({"minimum_ios": 15}, "--minimum-ios 15 is unknown; choose from 16, 17, 18"),
         ({"target": []}, "no target given"),
         ({"lengths": ()}, "no length given"),

@@ -60,7 +60,7 @@ def test_token_types_matter(bert_folder: Make) -> None:
 def test_sharing_keeps_each_unique_tensor_once(sharing: str) -> None:
     config = EncoderConfig(50, 16, 3, 2, 32, 8, sharing=sharing)
     module = fresh_module(config, HeadConfig("sentence-embedding"))
-    names = [n for n, _ in module.named_parameters() if n.endswith("query.weight") or n.endswith("up.weight")]
+    names = [n for n, _ in module.named_parameters() if n.endswith(("query.weight", "up.weight"))]
     expected = {"none": 6, "attention": 4, "ffn": 4, "all": 2}[sharing]
     assert len(names) == expected
     ids = torch.arange(5)[None]

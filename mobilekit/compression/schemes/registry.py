@@ -22,7 +22,8 @@ class Scheme:
     """How weights are kept.
 
     weights: makes the record of a matrix (linear map or token table). rest: makes that of every other tensor (norms,
-    biases, positions). smooth: whether activation outliers are moved into the weights first. about: one line for tables. minimum_ios: least iOS whose Core ML holds it.
+    biases, positions). smooth: whether activation outliers are moved into the weights first. about: one line for
+    tables. minimum_ios: least iOS whose Core ML holds it.
     """
 
     name: str
