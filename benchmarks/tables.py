@@ -1,4 +1,4 @@
-"""The README's tables, made from the committed result files.
+"""The documents' tables, made from the committed result files.
 
 python -m benchmarks.tables            # write them
 python -m benchmarks.tables --check    # exit 3 if a table and its file disagree
@@ -17,6 +17,7 @@ import click
 from mobilekit.errors import CheckFailedError
 
 _ROOT = Path(__file__).parent.parent
+DOCUMENTS = ("README.md", "docs/targets.md")
 _RESULTS = Path(__file__).parent / "results"
 
 
@@ -60,10 +61,32 @@ def stock(content: dict[str, Any]) -> str:
             f"{row['max_abs_difference']:.0e}",
         ]
         lines.append(f"| {' | '.join(cells)} |")
+    between = ", ".join(f"{r['head']} {r['ratio_median']:.2f} x" for r in content["executorch_over_tflite"])
+    shape = content["shape"]
+    lines.append("")
+    lines.append(
+        f"{shape['layers']} layers, hidden {shape['hidden_size']}, length {content['length']}, "
+        f"{content['threads']} threads, {content['rounds']} rounds. ExecuTorch's time over TFLite's, both ours: {between}."
+    )
     return "\n".join(lines)
 
 
-_TABLES: dict[str, Callable[[dict[str, Any]], str]] = {"builtin": builtin, "stock": stock}
+def smoothing(content: dict[str, Any]) -> str:
+    """int8 with and without smoothing."""
+    columns = ("engine_against_decoded_weights", "decoded_weights_against_float", "engine_against_float")
+    lines = [
+        "| int8 | engine against torch, same weights | those weights against float | engine against float |",
+        "|---|---|---|---|",
+    ]
+    for row in content["rows"]:
+        cells = [f"{row[c]['mean']:.5f}, least {row[c]['least']:.5f}" for c in columns]
+        lines.append(f"| {'smoothed' if row['smooth'] else 'plain'} | {' | '.join(cells)} |")
+    return "\n".join(
+        [*lines, "", f"Cosines, mean and least over the {content['inputs']} golden inputs, run by LiteRT."]
+    )
+
+
+_TABLES: dict[str, Callable[[dict[str, Any]], str]] = {"builtin": builtin, "stock": stock, "smoothing": smoothing}
 
 
 def filled(text: str) -> str:
@@ -84,13 +107,14 @@ def _ms(value: float | None) -> str:
 @click.command()
 @click.option("--check", is_flag=True, help="Write nothing; fail if a table is not what its file says.")
 def main(check: bool) -> None:
-    """Write the README's tables from benchmarks/results."""
-    file = _ROOT / "README.md"
-    text = file.read_text(encoding="utf-8")
-    made = filled(text)
-    if check and made != text:
-        raise CheckFailedError("README.md: a table differs from its result file; run python -m benchmarks.tables.")
-    file.write_text(made, encoding="utf-8")
+    """Write the documents' tables from benchmarks/results."""
+    for name in DOCUMENTS:
+        file = _ROOT / name
+        text = file.read_text(encoding="utf-8")
+        made = filled(text)
+        if check and made != text:
+            raise CheckFailedError(f"{name}: a table differs from its result file; run python -m benchmarks.tables.")
+        file.write_text(made, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mobilekit.compression.calibrate import input_magnitudes
 from mobilekit.compression.compressed import CompressedModel
 from mobilekit.compression.records import Record
+from mobilekit.compression.schemes.registry import Scheme
 from mobilekit.compression.schemes.registry import scheme as find_scheme
 from mobilekit.compression.smooth import smoothed_linears, smoothing
 from mobilekit.errors import CompressionError
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
 _KEPT = ("embeddings.position.weight", "embeddings.token_type.weight")
 
 
-def compress(model: Model, scheme: str) -> CompressedModel:
+def compress(model: Model, scheme: str | Scheme) -> CompressedModel:
     """Records of every unique tensor of `model`.
 
-    scheme: a name that `list schemes` prints. Raises InputError for an unknown one, CompressionError (naming the
-    tensor) when a tensor cannot be compressed so.
+    scheme: a name that `list schemes` prints, or a Scheme itself. Raises InputError for an unknown one,
+    CompressionError (naming the tensor) when a tensor cannot be compressed so.
     """
-    chosen = find_scheme(scheme)
+    chosen = scheme if isinstance(scheme, Scheme) else find_scheme(scheme)
     records: dict[str, Record] = {}
     tensors = model.tensors()
     if chosen.smooth:
@@ -39,7 +40,7 @@ def compress(model: Model, scheme: str) -> CompressedModel:
             records[name] = make(values)
         except CompressionError as error:
             raise CompressionError(f"{name}: {error}") from error
-    return CompressedModel(model.config, model.head, scheme, records)
+    return CompressedModel(model.config, model.head, chosen.name, records)
 
 
 def is_weight(name: str, dimensions: int) -> bool:
