@@ -66,7 +66,8 @@ def stock(content: dict[str, Any]) -> str:
     lines.append("")
     lines.append(
         f"{shape['layers']} layers, hidden {shape['hidden_size']}, length {content['length']}, "
-        f"{content['threads']} threads, {content['rounds']} rounds. ExecuTorch's time over TFLite's, both ours: {between}."
+        f"{content['threads']} threads, {content['rounds']} rounds. "
+        f"ExecuTorch's time over TFLite's, both ours: {between}."
     )
     return "\n".join(lines)
 
