@@ -18,7 +18,8 @@ started=$SECONDS
 python=$(scripts/find_python.sh)
 # From nothing each time: no leftover of an older lock can hide a missing requirement. uv links files from
 # its cache, so a second time takes seconds.
-scripts/uv.sh venv --quiet --clear --python "$python" .venv
+rm -rf .venv
+scripts/uv.sh venv --quiet --python "$python" .venv
 scripts/uv.sh pip install --quiet --python .venv/bin/python --constraint requirements.lock \
   --build-constraint requirements.lock --editable ".[$extras]"
 printf '%s\n' "$key" >"$stamp"
