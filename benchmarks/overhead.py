@@ -54,7 +54,7 @@ def measure(target: Target, workers: Workers, folder: Path) -> list[dict[str, An
         save_records(compressed, folder / "records.safetensors")
         path = folder / f"Overhead{len(rows)}{target.suffix}"
         workers.emit(target.name, folder / "records.safetensors", GraphSpec(lengths, "Overhead"), path, lambda _: None)
-        entries = tensor_entries(compressed.records, max(lengths))
+        entries = tensor_entries(compressed, max(lengths))
         bare = replace(target, overhead=Overhead(0, 0))
         floor = floor_bytes(target, scheme, entries) + graph_bytes(bare, scheme, entries, shape.layers, lengths)
         size = size_and_hash(path)[0]

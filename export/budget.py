@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from export.registry import Target
-from export.stored import POSITIONS
 from export.thresholds import PAYLOAD_FACTOR
 from mobilekit.artifact import Json
+from mobilekit.compression.compressed import POSITIONS
 
 
 def floor_bytes(target: Target, scheme: str, tensors: Iterable[Json]) -> int:

@@ -47,7 +47,7 @@ def golden(model: CompressedModel, tokenizer: TextTokenizer, lengths: Sequence[i
     module = decoded_module(model)
     entries = []
     for text, pair, encoded in golden_texts(tokenizer, lengths, prefix):
-        types = torch.from_numpy(encoded.type_ids)[None] if model.encoder.token_types else None
+        types = torch.from_numpy(encoded.type_ids)[None] if model.encoder.reads_token_types else None
         with torch.no_grad(), one_thread():
             output = module(torch.from_numpy(encoded.ids)[None], None, types)[0]
         entries.append(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -80,6 +81,18 @@ class Smooth(nn.Module):
         return x * self.weight
 
 
+class AddRow(nn.Module):
+    """x plus the one row of a table."""
+
+    def __init__(self, table: Record) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.from_numpy(table.decode()), requires_grad=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x [length, E] -> the same shape."""
+        return x + self.weight
+
+
 class Blocks:
     """How weights become modules. An exporter overrides what its engine wants otherwise.
 
@@ -97,6 +110,10 @@ class Blocks:
     def embedding(self, name: str) -> nn.Module:
         """The table `name`.weight."""
         return self._once(name, lambda: self.make_embedding(self._record(name, "weight")))
+
+    def row(self, name: str) -> nn.Module:
+        """Adds the one row of the table `name`.weight."""
+        return self._once(name, lambda: AddRow(self._record(name, "weight")))
 
     def norm(self, name: str) -> nn.Module:
         """The layer norm `name`."""
@@ -177,7 +194,7 @@ class FeedForward(nn.Module):
 class EncoderGraph(nn.Module):
     """input_ids, attention_mask, token_type_ids: int32 [1, length] -> {"embedding" | "logits": float32 [1, size]}.
 
-    token_type_ids is left out where the encoder has no token types.
+    token_type_ids is left out where the encoder has less than two token types.
     """
 
     position: Tensor
@@ -187,11 +204,11 @@ class EncoderGraph(nn.Module):
         config, head = blocks.model.encoder, blocks.model.head
         self.config, self.head, self.length = config, head, length
         self.token = blocks.embedding("embeddings.token")
-        self.token_type = blocks.embedding("embeddings.token_type") if config.token_types else None
+        self.token_type = blocks.embedding("embeddings.token_type") if config.reads_token_types else None
+        self.only_type = blocks.row("embeddings.token_type") if config.token_types == 1 else nn.Identity()
         self.register_buffer("position", position_rows(blocks.model, length))
         self.norm = blocks.norm("embeddings.norm")
-        projected = config.embedding_size != config.hidden_size
-        self.projection = blocks.linear("embeddings.projection") if projected else None
+        self.projection = blocks.linear("embeddings.projection") if config.projected else None
         self.attention = nn.ModuleList(
             blocks.attention(f"layers.{config.attention_of(i)}.attention") for i in range(config.layers)
         )
@@ -207,7 +224,7 @@ class EncoderGraph(nn.Module):
         x = self.token(input_ids[0]) + self.positions(input_ids)
         if self.token_type is not None and token_type_ids is not None:
             x = x + self.token_type(token_type_ids[0])
-        x = self.norm(x)
+        x = self.norm(self.only_type(x))
         if self.projection is not None:
             x = self.projection(x)
         keep = attention_mask.to(torch.float32)
@@ -224,16 +241,17 @@ class EncoderGraph(nn.Module):
 
 
 class Classifier(nn.Module):
-    """First token, dense, tanh, classifier (BERT's own head): states [1, H] -> logits [1, labels]."""
+    """First token, dense, activation, classifier: states [1, H] -> logits [1, labels]."""
 
     def __init__(self, blocks: Blocks) -> None:
         super().__init__()
         self.pooler, self.classifier = blocks.linear("head.pooler"), blocks.linear("head.classifier")
         self.smooth = blocks.smooth("head")
+        self.activation = _ACTIVATIONS[blocks.model.head.activation]
 
     def forward(self, x: Tensor, keep: Tensor) -> Tensor:
         """Logits before softmax or sigmoid."""
-        return self.classifier(torch.tanh(self.pooler(self.smooth(x))))
+        return self.classifier(self.activation(self.pooler(self.smooth(x))))
 
 
 class SentenceEmbedding(nn.Module):
@@ -260,13 +278,18 @@ class SentenceEmbedding(nn.Module):
 
 
 def position_rows(model: CompressedModel, length: int) -> Tensor:
-    """The first `length` rows of the position table, float32 [length, E]."""
-    return torch.from_numpy(model.records["embeddings.position.weight"].decode()[:length].copy())
+    """The rows of the position table that `length` tokens take, float32 [length, E]."""
+    return torch.from_numpy(model.position_rows(length).astype(np.float32))
+
+
+def input_names(model: CompressedModel) -> tuple[str, ...]:
+    """Names of the graph's inputs, in order."""
+    return INPUT_NAMES if model.encoder.reads_token_types else INPUT_NAMES[:2]
 
 
 def example_inputs(model: CompressedModel, length: int) -> dict[str, Tensor]:
     """Example inputs for tracing, int32 [1, length] each, by name."""
-    names = INPUT_NAMES if model.encoder.token_types else INPUT_NAMES[:2]
+    names = input_names(model)
     made = {name: torch.zeros(1, length, dtype=torch.int32) for name in names}
     made["input_ids"] = (torch.arange(length, dtype=torch.int32) % model.encoder.vocab_size)[None]
     made["attention_mask"] = torch.ones(1, length, dtype=torch.int32)

@@ -59,7 +59,7 @@ def checked_lengths(lengths: Sequence[int], model: Model) -> tuple[int, ...]:
         raise InputError("no length given; for example --lengths 32,128.")
     if len(set(lengths)) != len(lengths):
         raise InputError(f"lengths {', '.join(map(str, lengths))}: one is given twice.")
-    most = model.config.max_positions
+    most = model.config.max_tokens
     for length in lengths:
         if not _LEAST_LENGTH <= length <= most:
             raise InputError(f"length {length} is outside {_LEAST_LENGTH} to {most}, the model's position table.")
@@ -78,6 +78,11 @@ def checked_scheme(targets: Sequence[Target], scheme: str) -> None:
 def artifact_name(model: Model, scheme: str) -> str:
     """`minilm-l6-int8`: the folder that holds the targets."""
     return f"{_plain(model.name)}-{scheme}"
+
+
+def takes_pairs(compressed: CompressedModel, emission: Emission) -> bool:
+    """Whether pairs of texts can be given: not where the model needs token types that the file does not take."""
+    return not compressed.encoder.reads_token_types or "token_type_ids" in emission.input_names
 
 
 def swift_name(title: str, scheme: str) -> str:
@@ -100,7 +105,7 @@ def build_manifest(subject: Subject, target: Target, emission: Emission, golden:
     file = file_name(target, subject)
     size, sha = size_and_hash(folder / file)
     others = {p.name: size_and_hash(p)[1] for p in sorted(folder.iterdir()) if p.name != file}
-    tensors = tensor_entries(compressed.records, max(subject.lengths))
+    tensors = tensor_entries(compressed, max(subject.lengths))
     limits = thresholds(compressed.scheme)
     output = compressed.head.output_name
     return {
@@ -127,7 +132,7 @@ def build_manifest(subject: Subject, target: Target, emission: Emission, golden:
         "outputs": [_port(output, "float32", [1, len(golden[0]["output"])])],
         "lengths": [{"length": n, "entry": e} for n, e in sorted(emission.entry_points.items())],
         "exits": [],
-        "tokenizer": _tokenizer(subject, others),
+        "tokenizer": _tokenizer(subject, emission, others),
         "parameters": compressed.parameters,
         "layers": compressed.encoder.layers,
         "tensors": tensors,
@@ -152,7 +157,7 @@ def _versions(target: Target) -> dict[str, str]:
     return {"mobilekit": __version__, **{name: version for name, version in found.items() if version}}
 
 
-def _tokenizer(subject: Subject, files: dict[str, str]) -> Json:
+def _tokenizer(subject: Subject, emission: Emission, files: dict[str, str]) -> Json:
     tokenizer = subject.model.tokenizer
     single, pair = tokenizer.templates()
     return {
@@ -163,7 +168,7 @@ def _tokenizer(subject: Subject, files: dict[str, str]) -> Json:
         "special_ids": tokenizer.special_ids(),
         "pad_id": subject.model.config.pad_id,
         "template": single,
-        "pair_template": pair,
+        "pair_template": pair if takes_pairs(subject.compressed, emission) else [],
         "max_length": tokenizer.max_length,
         "prefix": subject.model.prefix,
         "parity_sha256": subject.parity_sha256,

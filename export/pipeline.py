@@ -22,6 +22,7 @@ from export.manifest import (
     checked_scheme,
     file_name,
     subject,
+    takes_pairs,
 )
 from export.readme import readme
 from export.registry import GraphSpec, Target, targets
@@ -217,8 +218,7 @@ class _Job:
         vocabulary = tokenizer.vocabulary()
         if vocabulary is not None:
             (folder / VOCABULARY_FILE).write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
-        # Without token types a pair cannot be told from one text.
-        entries = [e for e in self.golden if e["text_pair"] is None or "token_type_ids" in emission.input_names]
+        entries = [e for e in self.golden if e["text_pair"] is None or takes_pairs(about.compressed, emission)]
         text = readme(about, target, emission, entries[1]["input_ids"], len(entries[0]["output"]))
         (folder / "README.md").write_text(text, encoding="utf-8")
         return build_manifest(about, target, emission, entries, folder)

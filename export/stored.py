@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from export.registry import StoredWeight
 from mobilekit.artifact import Json
-from mobilekit.compression.records import Quantized, Record
+from mobilekit.compression.compressed import POSITIONS, CompressedModel
+from mobilekit.compression.records import Quantized
 from mobilekit.errors import CompressionError
-
-POSITIONS = "embeddings.position.weight"
 
 
 @dataclass(frozen=True)
@@ -28,19 +27,19 @@ class Comparison:
     repeated: tuple[str, ...]
 
 
-def tensor_entries(records: Mapping[str, Record], positions: int) -> list[Json]:
+def tensor_entries(model: CompressedModel, length: int) -> list[Json]:
     """The manifest's `tensors`: name, shape, kind, bits, bytes, and the hashes that the file is held against.
 
-    positions: rows of the position table that are exported. A dense tensor has a hash for each float type, since the
-    targets differ in which they write.
+    length: the longest exported, which says what rows of the position table there are. A dense tensor has a hash for
+    each float type, since the targets differ in which they write.
     """
     entries = []
-    for name, record in sorted(records.items()):
+    for name, record in sorted(model.records.items()):
         if isinstance(record, Quantized):
             kind, bits, hashes = "quantized", record.bits, {"record": record.fingerprint()}
             shape, size = record.shape, record.payload_bytes
         else:
-            values = record.values[:positions] if name == POSITIONS else record.values
+            values = model.position_rows(length) if name == POSITIONS else record.values
             kind, bits, shape, size = "dense", values.dtype.itemsize * 8, values.shape, values.nbytes
             with np.errstate(over="ignore"):
                 hashes = {t.__name__: value_hash(values.astype(t)) for t in (np.float32, np.float16)}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from mobilekit.compression.compressed import CompressedModel
@@ -24,14 +25,24 @@ EMBEDDING = HeadConfig("sentence-embedding")
 DENSE_EMBEDDING = HeadConfig("sentence-embedding", dense=(DenseConfig(64, 32, True, "tanh"),))
 
 
+def randomise(module: torch.nn.Module) -> None:
+    """Norms of 1 and 0 and biases of 0, as fresh models have them, would hide a mixed-up name."""
+    generator = torch.Generator().manual_seed(3)
+    with torch.no_grad():
+        for name, parameter in module.named_parameters():
+            if "norm" in name.lower() or name.endswith("bias"):
+                parameter.add_(torch.randn(parameter.shape, generator=generator) * 0.2)
+
+
 def tensor_shapes(encoder: EncoderConfig, head: HeadConfig) -> dict[str, tuple[int, ...]]:
     """Name and shape of every unique tensor of a model."""
     size, inner = encoder.hidden_size, encoder.intermediate_size
     shapes: dict[str, tuple[int, ...]] = {
         "embeddings.token.weight": (encoder.vocab_size, encoder.embedding_size),
         "embeddings.position.weight": (encoder.max_positions, encoder.embedding_size),
-        "embeddings.token_type.weight": (encoder.token_types, encoder.embedding_size),
     }
+    if encoder.token_types:
+        shapes["embeddings.token_type.weight"] = (encoder.token_types, encoder.embedding_size)
 
     def linear(name: str, rows: int, columns: int) -> None:
         shapes[f"{name}.weight"], shapes[f"{name}.bias"] = (rows, columns), (rows,)
@@ -40,7 +51,7 @@ def tensor_shapes(encoder: EncoderConfig, head: HeadConfig) -> dict[str, tuple[i
         shapes[f"{name}.weight"], shapes[f"{name}.bias"] = (width,), (width,)
 
     norm("embeddings.norm", encoder.embedding_size)
-    if encoder.embedding_size != size:
+    if encoder.projected:
         linear("embeddings.projection", size, encoder.embedding_size)
     for i in sorted({encoder.attention_of(i) for i in range(encoder.layers)}):
         for part in ("query", "key", "value", "output"):

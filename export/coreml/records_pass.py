@@ -16,8 +16,7 @@ from coremltools.converters.mil.mil.passes.helper import block_context_manager
 from coremltools.converters.mil.mil.passes.pass_registry import register_pass
 from numpy.typing import NDArray
 
-from export.stored import POSITIONS
-from mobilekit.compression.compressed import CompressedModel
+from mobilekit.compression.compressed import POSITIONS, CompressedModel
 from mobilekit.compression.records import Quantized
 from mobilekit.errors import CompressionError, EngineError
 
@@ -54,7 +53,7 @@ class RecordTable:
         for name, record in model.records.items():
             if len(record.shape) != 2:
                 continue
-            values = record.decode()[:positions] if name == POSITIONS else record.decode()
+            values = model.position_rows(positions) if name == POSITIONS else record.decode()
             key = _key(values.astype(np.float16 if half else np.float32))
             if isinstance(record, Quantized):
                 twin = quantized.setdefault(key, record)

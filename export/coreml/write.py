@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from export.coreml.engine import import_coremltools
-from export.graph import INPUT_NAMES
+from export.graph import input_names
 from export.registry import Emission, GraphSpec, Progress
 from mobilekit.compression.compressed import CompressedModel
 from mobilekit.errors import InputError
@@ -36,7 +36,7 @@ def emit(model: CompressedModel, spec: GraphSpec, path: Path, progress: Progress
 
     converter, writer = Converter(model, spec.minimum_ios), PackageWriter()
     several = len(spec.lengths) > 1
-    names: tuple[str, ...] = INPUT_NAMES if model.encoder.token_types else INPUT_NAMES[:2]
+    names = input_names(model)
     entries = dict.fromkeys(spec.lengths, "main")
     if several and spec.minimum_ios < 18:
         progress("converting all lengths")

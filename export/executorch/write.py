@@ -98,7 +98,7 @@ def _operations(program: ExportedProgram) -> Iterator[Node]:
 
 
 def _prove(model: CompressedModel, spec: GraphSpec, path: Path) -> None:
-    found = compare(read_weights(path), tensor_entries(model.records, max(spec.lengths)))
+    found = compare(read_weights(path), tensor_entries(model, max(spec.lengths)))
     if found.missing or found.repeated:
         path.unlink()
         raise EngineError(

@@ -15,11 +15,10 @@ from export.tflite.blocks import RecordedBlocks
 from export.tflite.builder import ModelBuilder
 from export.tflite.lower import Lowering, Named
 from export.tflite.read import METADATA_NAME
-from mobilekit.compression.compressed import CompressedModel
+from mobilekit.compression.compressed import POSITIONS, CompressedModel
 from mobilekit.compression.records import Dense, Quantized
 from mobilekit.errors import EngineError
 
-_POSITIONS = "embeddings.position.weight"
 # The oldest LiteRT; it reads all that is written here.
 _LEAST_LITERT = "1.0.1"
 # The least TensorFlow Lite that was seen to run float operators and BITCAST of int16, and scales a row.
@@ -69,7 +68,5 @@ def _constants(blocks: RecordedBlocks, graph: EncoderGraph, program: Any, length
     for placeholder, target in program.graph_signature.inputs_to_buffers.items():
         made[placeholder] = (target, Dense(graph.get_buffer(target).numpy()))
         if target == "position":
-            record = blocks.model.records[_POSITIONS]
-            rows = record.values if isinstance(record, Dense) else record.decode()
-            made[placeholder] = (_POSITIONS, Dense(rows[:length]))
+            made[placeholder] = (POSITIONS, Dense(blocks.model.position_rows(length)))
     return made

@@ -94,7 +94,7 @@ def _model(name: str) -> dict[str, Any]:
     from mobilekit.models.load import load
 
     model = load(name)
-    entries = tensor_entries(compress(model, "fp32").records, model.config.max_positions)
+    entries = tensor_entries(compress(model, "fp32"), model.config.max_tokens)
     config = model.config
     about = {
         "name": model.name,

@@ -15,6 +15,7 @@ from mobilekit.compression.smooth import unsmoothed
 from mobilekit.errors import InputError
 from mobilekit.models.config import EncoderConfig, HeadConfig, encoder_from_dict, head_from_dict, to_dict
 
+POSITIONS = "embeddings.position.weight"
 RECORDS_FILE = "records.safetensors"
 _FORMAT = "mobilekit-records-1"
 
@@ -35,6 +36,12 @@ class CompressedModel:
     def decoded(self) -> dict[str, NDArray[np.float32]]:
         """Every tensor of the plain float model, float32: decoded from its record, smoothing undone (both exact)."""
         return unsmoothed({name: record.decode() for name, record in self.records.items()})
+
+    def position_rows(self, length: int) -> NDArray[np.floating]:
+        """The rows of the position table that `length` tokens take, [length, E], in the record's own float type."""
+        record, first = self.records[POSITIONS], self.encoder.position_offset
+        values = record.values if isinstance(record, Dense) else record.decode()
+        return values[first : first + length]
 
     @property
     def parameters(self) -> int:

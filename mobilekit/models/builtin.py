@@ -70,7 +70,7 @@ def _tiny(head: HeadConfig, **changes: object) -> Callable[[str, LoadFolder], Mo
                 if isinstance(child, torch.nn.LayerNorm):
                     child.weight.add_(torch.randn(child.weight.shape, generator=generator) * 0.2)
                     child.bias.add_(torch.randn(child.bias.shape, generator=generator) * 0.2)
-        tokenizer = TextTokenizer(_tiny_tokenizer(config.vocab_size), config.max_positions)
+        tokenizer = TextTokenizer(_tiny_tokenizer(config.vocab_size), config.max_tokens)
         return Model(name, module, head, tokenizer, Source(name, "random weights, seed 0"))
 
     return make

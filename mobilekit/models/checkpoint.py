@@ -105,12 +105,12 @@ def config_for(encoder: EncoderConfig, head: HeadConfig, family: Family) -> Json
 def checkpoint_names(encoder: EncoderConfig, head: HeadConfig, family: Family) -> dict[str, str]:
     """Our tensor names -> those that the family's own class for this head saves.
 
-    Base models are saved without the family prefix, models with a head carry it on all but the head's own layer.
+    Base models are saved without the family prefix, models with a head carry it on all but the head's own layers.
     """
     names = dict(family.tensor_names(encoder, head))
     if family.model_type == "mobilekit" or head.task == "sentence-embedding":
         return names
-    return {o: t if o.startswith("head.classifier") else family.prefix + t for o, t in names.items()}
+    return {o: t if o.startswith(family.own_head) else family.prefix + t for o, t in names.items()}
 
 
 def _weight_files(folder: Path) -> list[Path]:

@@ -29,8 +29,10 @@ def _check_types(value: object, where: str) -> None:
 class EncoderConfig:
     """The shape of an encoder.
 
-    embedding_size is E, hidden_size is H: where they differ a projection joins them (Lan et al. 2020,
-    section 3.1). sharing says which parts all layers have in common (section 4.6 there).
+    embedding_size is E, hidden_size is H: where they differ a projection joins them (Lan et al. 2020, section 3.1);
+    projection: also where they are equal. sharing says which parts the layers of a group have in common (section 4.6
+    there), groups how many equal groups of layers there are. position_offset: row of the position table that the first
+    token takes (RoBERTa: pad_id + 1).
     """
 
     vocab_size: int
@@ -39,11 +41,14 @@ class EncoderConfig:
     heads: int
     intermediate_size: int
     embedding_size: int
+    projection: bool = False
     max_positions: int = 512
+    position_offset: int = 0
     token_types: int = 2
     norm_eps: float = 1e-12
     activation: str = "gelu"
     sharing: str = "none"
+    groups: int = 1
     pad_id: int = 0
     dropout: float = 0.1
     initializer_range: float = 0.02
@@ -53,8 +58,12 @@ class EncoderConfig:
         for name in ("vocab_size", "hidden_size", "layers", "heads", "intermediate_size", "embedding_size"):
             if getattr(self, name) < 1:
                 raise InputError(f"encoder configuration: {name} is {getattr(self, name)}; it has to be >= 1.")
-        if self.max_positions < 1 or self.token_types < 0:
-            raise InputError("encoder configuration: max_positions has to be >= 1 and token_types >= 0.")
+        if self.position_offset < 0 or self.max_positions <= self.position_offset or self.token_types < 0:
+            raise InputError(
+                "encoder configuration: position_offset and token_types have to be >= 0, max_positions above that."
+            )
+        if self.groups < 1 or self.layers % self.groups:
+            raise InputError(f"encoder configuration: {self.layers} layers do not make {self.groups} equal groups.")
         if self.hidden_size % self.heads:
             raise InputError(
                 f"encoder configuration: hidden size {self.hidden_size} is not divisible by {self.heads} heads."
@@ -66,13 +75,32 @@ class EncoderConfig:
         if not 0 <= self.pad_id < self.vocab_size:
             raise InputError(f"encoder configuration: pad_id {self.pad_id} is outside the vocabulary.")
 
+    @property
+    def projected(self) -> bool:
+        """Whether a linear map takes embeddings to the layers' width."""
+        return self.projection or self.embedding_size != self.hidden_size
+
+    @property
+    def max_tokens(self) -> int:
+        """The longest input, special tokens included."""
+        return self.max_positions - self.position_offset
+
+    @property
+    def reads_token_types(self) -> bool:
+        """Whether token types are an input: with one type there is nothing to choose."""
+        return self.token_types > 1
+
     def attention_of(self, layer: int) -> int:
         """Index of the layer that owns the attention weights which `layer` uses."""
-        return 0 if self.sharing in ("attention", "all") else layer
+        return self._first_of_group(layer) if self.sharing in ("attention", "all") else layer
 
     def ffn_of(self, layer: int) -> int:
         """Index of the layer that owns the feed-forward weights which `layer` uses."""
-        return 0 if self.sharing in ("ffn", "all") else layer
+        return self._first_of_group(layer) if self.sharing in ("ffn", "all") else layer
+
+    def _first_of_group(self, layer: int) -> int:
+        size = self.layers // self.groups
+        return layer // size * size
 
 
 @dataclass(frozen=True)
@@ -94,12 +122,14 @@ class DenseConfig:
 class HeadConfig:
     """What stands on the encoder: its task and what the task needs.
 
-    labels: names in the order of the logits (classification). pooling, normalize, dense: sentence embedding.
+    labels: names in the order of the logits (classification). activation: between the two linear maps of a
+    classification head, in which families differ. pooling, normalize, dense: sentence embedding.
     """
 
     task: str
     labels: tuple[str, ...] = ()
     problem_type: str = "single_label_classification"
+    activation: str = "tanh"
     pooling: str = "mean"
     normalize: bool = True
     dense: tuple[DenseConfig, ...] = ()
@@ -110,6 +140,8 @@ class HeadConfig:
             raise unknown("task", self.task, TASKS)
         if self.problem_type not in PROBLEM_TYPES:
             raise unknown("problem type", self.problem_type, PROBLEM_TYPES)
+        if self.activation not in DENSE_ACTIVATIONS:
+            raise unknown("activation", self.activation, DENSE_ACTIVATIONS)
         if self.pooling not in POOLINGS:
             raise unknown("pooling", self.pooling, POOLINGS)
         if self.task == "sequence-classification" and not self.labels:

@@ -48,13 +48,14 @@ class Embeddings(nn.Module):
         self.position = nn.Embedding(config.max_positions, width)
         self.token_type = nn.Embedding(config.token_types, width) if config.token_types else None
         self.norm = nn.LayerNorm(width, eps=config.norm_eps)
-        # Registered only where E and H differ, so that the names of tensors say which model this is.
-        self.projection = nn.Linear(width, config.hidden_size) if width != config.hidden_size else None
+        self.projection = nn.Linear(width, config.hidden_size) if config.projected else None
         self.dropout = nn.Dropout(config.dropout)
+        # Rows are counted from the first token, padding or not: padding comes after the text.
+        self.offset = config.position_offset
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor | None) -> Tensor:
         """[batch, length] -> [batch, length, E], before the projection."""
-        x = self.token(input_ids) + self.position.weight[: input_ids.shape[1]]
+        x = self.token(input_ids) + self.position.weight[self.offset : self.offset + input_ids.shape[1]]
         if self.token_type is not None:
             x = x + self.token_type(torch.zeros_like(input_ids) if token_type_ids is None else token_type_ids)
         return self.dropout(self.norm(x))

@@ -19,17 +19,18 @@ _DENSE_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class SequenceClassification(nn.Module):
-    """First token, dense, tanh, classifier, as `transformers.BertForSequenceClassification`."""
+    """First token, dense, activation, classifier: what all families of `transformers` do, under various names."""
 
     def __init__(self, encoder: EncoderConfig, head: HeadConfig) -> None:
         super().__init__()
         self.pooler = nn.Linear(encoder.hidden_size, encoder.hidden_size)
         self.classifier = nn.Linear(encoder.hidden_size, len(head.labels))
         self.dropout = nn.Dropout(encoder.dropout)
+        self.activation = _DENSE_ACTIVATIONS[head.activation]
 
     def forward(self, states: Tensor, attention_mask: Tensor) -> Tensor:
         """states [batch, length, H] -> logits [batch, labels]."""
-        return self.classifier(self.dropout(torch.tanh(self.pooler(states[:, 0]))))
+        return self.classifier(self.dropout(self.activation(self.pooler(states[:, 0]))))
 
 
 class SentenceEmbedding(nn.Module):

@@ -26,6 +26,20 @@ from mobilekit.models.sentence_transformers import (
 )
 from mobilekit.text.tokenizer import TOKENIZER_FILE, VOCABULARY_FILE, TextTokenizer, load_tokenizer
 
+# What transformers calls the special tokens of BERT and of RoBERTa.
+_SPECIAL_ROLES = {
+    "[PAD]": "pad_token",
+    "[UNK]": "unk_token",
+    "[CLS]": "cls_token",
+    "[SEP]": "sep_token",
+    "[MASK]": "mask_token",
+    "<pad>": "pad_token",
+    "<unk>": "unk_token",
+    "<s>": "cls_token",
+    "</s>": "sep_token",
+    "<mask>": "mask_token",
+}
+
 
 def load(name: str | Path, task: str | None = None, revision: str | None = None) -> Model:
     """A model by built-in name, folder or hub id.
@@ -72,7 +86,7 @@ def load_folder(folder: Path, task: str | None = None, source: Source | None = N
     name = folder.resolve().name if source is None else source.id.rsplit("/", 1)[-1]
     model = Model(name, module, head, tokenizer, source or Source(folder.resolve().name))
     model.load_tensors(tensors)
-    model.folder = folder
+    model.folder, model.family = folder, family.model_type
     if modules is not None:
         model.prefix = modules.prefix
         model.notes += modules.notes
@@ -84,7 +98,7 @@ def load_folder(folder: Path, task: str | None = None, source: Source | None = N
 def save_model(model: Model, folder: Path) -> list[str]:
     """Write a checkpoint into an existing folder; returns notes, e.g. that `transformers` has no class for it."""
     notes: list[str] = []
-    family = families()["bert"]
+    family = families()[model.family]
     config = config_for(model.config, model.head, family)
     if config is None:
         family = families()["mobilekit"]
@@ -101,9 +115,10 @@ def save_model(model: Model, folder: Path) -> list[str]:
         config |= {"max_length": model.tokenizer.max_length, "prefix": model.prefix}
     write_checkpoint(folder, family, config, tensors, names)
     if model.head.task == "sentence-embedding" and family.model_type != "mobilekit":
-        write_sentence_modules(folder, model.head, dense, model.tokenizer.max_length, model.prefix)
+        limit, width = model.tokenizer.max_length, model.config.hidden_size
+        write_sentence_modules(folder, model.head, dense, width, limit, model.prefix)
     (folder / TOKENIZER_FILE).write_text(model.tokenizer.serialized(), encoding="utf-8")
-    special = {f"{t.strip('[]').lower()}_token": t for t in model.tokenizer.special_ids()}
+    special = {_SPECIAL_ROLES[t]: t for t in model.tokenizer.special_ids() if t in _SPECIAL_ROLES}
     options = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": model.tokenizer.max_length, **special}
     (folder / "tokenizer_config.json").write_text(
         json.dumps(options, indent=2, sort_keys=True) + "\n", encoding="utf-8"
@@ -130,7 +145,7 @@ def _head(folder: Path, family: Family, config: Json, modules: SentenceModules |
     if task == "sentence-embedding":
         return HeadConfig("sentence-embedding")
     if has == "sequence-classification":
-        return _classification_head(folder, config)
+        return _classification_head(folder, config, family)
     if task == "sequence-classification":
         raise InputError(f"{folder}: architecture {architectures} has no classification head; fine-tune one first.")
     raise InputError(
@@ -139,7 +154,7 @@ def _head(folder: Path, family: Family, config: Json, modules: SentenceModules |
     )
 
 
-def _classification_head(folder: Path, config: Json) -> HeadConfig:
+def _classification_head(folder: Path, config: Json, family: Family) -> HeadConfig:
     labels = config.get("id2label")
     if not isinstance(labels, dict) or not labels:
         count = get(config, "num_labels", int, 2)
@@ -151,14 +166,15 @@ def _classification_head(folder: Path, config: Json) -> HeadConfig:
             f"{folder}/config.json: id2label has no entry {error}; expected 0 to {len(labels) - 1}."
         ) from error
     default = "regression" if len(ordered) == 1 else "single_label_classification"
-    return HeadConfig("sequence-classification", tuple(ordered), problem_type=config.get("problem_type") or default)
+    kind = config.get("problem_type") or default
+    return HeadConfig("sequence-classification", tuple(ordered), kind, family.head_activation)
 
 
 def _tokenizer(folder: Path, inner: Path, encoder: EncoderConfig, max_length: object) -> TextTokenizer:
     places = (inner, folder)
     has_one = [p for p in places if (p / TOKENIZER_FILE).is_file() or (p / VOCABULARY_FILE).is_file()]
     place = has_one[0] if has_one else folder
-    limit = min(encoder.max_positions, max_length) if isinstance(max_length, int) else encoder.max_positions
+    limit = min(encoder.max_tokens, max_length) if isinstance(max_length, int) else encoder.max_tokens
     tokenizer = load_tokenizer(place, limit)
     if tokenizer.largest_id >= encoder.vocab_size:
         raise InputError(

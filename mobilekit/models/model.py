@@ -49,7 +49,8 @@ class Model:
     """A model with all that an artifact needs of it.
 
     name: short, used for folders. title: as it is written in prose and in a Swift class ("" for the name). prefix:
-    text put before every input ("query: "), from the checkpoint's prompts. folder: where it was loaded from, if so.
+    text put before every input ("query: "), from the checkpoint's prompts. family: model_type of the layout it is
+    saved in. folder: where it was loaded from, if so.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Model:
     source: Source
     prefix: str = ""
     title: str = ""
+    family: str = "bert"
     folder: Path | None = None
     notes: list[str] = field(default_factory=list)
 

@@ -66,14 +66,18 @@ def read_sentence_modules(folder: Path) -> SentenceModules:
     return SentenceModules(transformer, head, tensors, _max_length(transformer), prefix, notes)
 
 
-def write_sentence_modules(folder: Path, head: HeadConfig, tensors: Tensors, max_length: int, prefix: str) -> None:
-    """Write modules.json and its folders around a checkpoint in `folder`. tensors: those of the dense layers."""
+def write_sentence_modules(
+    folder: Path, head: HeadConfig, tensors: Tensors, width: int, max_length: int, prefix: str
+) -> None:
+    """Write modules.json and its folders around a checkpoint in `folder`.
+
+    tensors: those of the dense layers. width: H, what is pooled.
+    """
     from safetensors.numpy import save_file
 
-    size = head.dense[0].in_size if head.dense else None
     modules = [("", "Transformer"), ("1_Pooling", "Pooling")]
     pooling: Json = {f: mode == head.pooling for f, mode in _LEGACY_POOLING.items()}
-    pooling["word_embedding_dimension"] = size or read_json(folder / "config.json").get("hidden_size")
+    pooling["word_embedding_dimension"] = width
     _write(folder / "1_Pooling" / "config.json", pooling)
     for i, dense in enumerate(head.dense):
         name = f"{i + 2}_Dense"

@@ -38,7 +38,7 @@ def artifact_tokenizer(runner: Runner) -> TextTokenizer:
 def answer(runner: Runner, tokenizer: TextTokenizer, text: str, pair: str | None = None) -> Answer:
     """Tokenize, run and decode one text or pair. Raises InputError for a pair where the artifact takes none."""
     manifest = runner.artifact.manifest
-    if pair is not None and "token_type_ids" not in manifest.input_names:
+    if pair is not None and not manifest.content["tokenizer"]["pair_template"]:
         raise InputError(f"{runner.artifact.folder}: takes no token types, so it cannot tell a pair of texts apart.")
     encoded: EncodedText = tokenizer.encode(manifest.content["tokenizer"]["prefix"] + text, pair)
     output = runner(encoded.ids, None, encoded.type_ids)[manifest.output_name][0]

@@ -11,7 +11,7 @@ from export.stored import compare, tensor_entries
 from mobilekit.compression.records import Quantized
 
 MODEL = random_compressed(SHARED, CLASSIFIER)
-ENTRIES = tensor_entries(MODEL.records, positions=32)
+ENTRIES = tensor_entries(MODEL, 32)
 
 
 def stored(half: bool = False) -> list[StoredWeight]:

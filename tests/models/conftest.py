@@ -6,18 +6,10 @@ from typing import Any
 
 import pytest
 import torch
+from support import randomise
 from transformers import BertConfig, BertForSequenceClassification, BertModel
 
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghijklmnopqrstuvwxyz", "##s", "film", "good", "."]
-
-
-def randomise(module: torch.nn.Module) -> None:
-    """Norms of 1 and 0 and biases of 0, as fresh models have them, would hide a mixed-up name."""
-    generator = torch.Generator().manual_seed(3)
-    with torch.no_grad():
-        for name, parameter in module.named_parameters():
-            if "LayerNorm" in name or name.endswith("bias"):
-                parameter.add_(torch.randn(parameter.shape, generator=generator) * 0.2)
 
 
 @pytest.fixture

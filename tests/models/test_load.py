@@ -92,7 +92,7 @@ def test_problem_types(bert_folder: Make) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"model_type": "deberta-v2"}, "model_type 'deberta-v2' is not supported; supported: bert"),
+        ({"model_type": "deberta-v2"}, "model_type 'deberta-v2' is not supported; supported: albert, bert, camembert"),
         ({"model_type": ["bert"]}, "not supported"),
         ({"hidden_size": 50}, "50 is not divisible by 4 heads"),
         ({"hidden_size": "48"}, "hidden_size is '48'"),

@@ -1,26 +1,26 @@
-"""BERT (Devlin et al. 2019) as the hub lays it out."""
+"""BERT (Devlin et al. 2019) as the hub lays it out, and what the families that grew from it share with it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mobilekit.errors import InputError
-from mobilekit.models.config import ACTIVATIONS, EncoderConfig, HeadConfig
-from mobilekit.models.families.registry import Family, Json, get, register
+from mobilekit.models.config import EncoderConfig, HeadConfig
+from mobilekit.models.families.registry import (
+    Family,
+    Json,
+    get,
+    read_activation,
+    refuse_decoders,
+    register,
+    with_parts,
+)
 
-# Names of one activation in config.json files, old and new.
-_ACTIVATION_NAMES = {"gelu": "gelu", "gelu_new": "gelu_new", "gelu_pytorch_tanh": "gelu_new", "relu": "relu"}
+TABLES = ("embeddings.token", "embeddings.position", "embeddings.token_type")
 
 
-def _read(config: Json) -> EncoderConfig:
-    activation = get(config, "hidden_act", str, "gelu")
-    if activation not in _ACTIVATION_NAMES:
-        raise InputError(f"hidden_act '{activation}' is not supported; supported: {', '.join(ACTIVATIONS)}.")
-    positions = get(config, "position_embedding_type", str, "absolute")
-    if positions != "absolute":
-        raise InputError(f"position_embedding_type '{positions}' is not supported; supported: absolute.")
-    if config.get("is_decoder") or config.get("add_cross_attention"):
-        raise InputError("is_decoder or add_cross_attention is set; mobilekit exports encoders.")
+def read_bert(config: Json) -> EncoderConfig:
+    """EncoderConfig from BERT's field names."""
+    refuse_decoders(config)
     hidden = get(config, "hidden_size", int, 768)
     return EncoderConfig(
         vocab_size=get(config, "vocab_size", int),
@@ -32,18 +32,16 @@ def _read(config: Json) -> EncoderConfig:
         max_positions=get(config, "max_position_embeddings", int, 512),
         token_types=get(config, "type_vocab_size", int, 2),
         norm_eps=get(config, "layer_norm_eps", float, 1e-12),
-        activation=_ACTIVATION_NAMES[activation],
+        activation=read_activation(config, "hidden_act", "gelu"),
         pad_id=get(config, "pad_token_id", int, 0),
         dropout=get(config, "hidden_dropout_prob", float, 0.1),
         initializer_range=get(config, "initializer_range", float, 0.02),
     )
 
 
-def _write(encoder: EncoderConfig) -> Json | None:
-    if encoder.sharing != "none" or encoder.embedding_size != encoder.hidden_size or encoder.token_types < 1:
-        return None
+def write_bert(encoder: EncoderConfig) -> Json:
+    """BERT's field names from an EncoderConfig; the caller adds `model_type` and what is its own."""
     return {
-        "model_type": "bert",
         "vocab_size": encoder.vocab_size,
         "hidden_size": encoder.hidden_size,
         "num_hidden_layers": encoder.layers,
@@ -60,7 +58,13 @@ def _write(encoder: EncoderConfig) -> Json | None:
     }
 
 
-def _tensor_names(encoder: EncoderConfig, head: HeadConfig) -> Mapping[str, str]:
+def is_plain(encoder: EncoderConfig) -> bool:
+    """Whether every layer has weights of its own and embeddings are as wide as the layers."""
+    return encoder.sharing == "none" and not encoder.projected
+
+
+def bert_modules(encoder: EncoderConfig) -> dict[str, str]:
+    """Our module names -> BERT's, without a head."""
     modules = {
         "embeddings.token": "embeddings.word_embeddings",
         "embeddings.position": "embeddings.position_embeddings",
@@ -76,18 +80,26 @@ def _tensor_names(encoder: EncoderConfig, head: HeadConfig) -> Mapping[str, str]
         modules[f"{ours}.ffn.up"] = f"{theirs}.intermediate.dense"
         modules[f"{ours}.ffn.down"] = f"{theirs}.output.dense"
         modules[f"{ours}.ffn.norm"] = f"{theirs}.output.LayerNorm"
+    return modules
+
+
+def _write(encoder: EncoderConfig) -> Json | None:
+    if not is_plain(encoder) or encoder.token_types < 1 or encoder.position_offset:
+        return None
+    return {"model_type": "bert", **write_bert(encoder)}
+
+
+def _tensor_names(encoder: EncoderConfig, head: HeadConfig) -> Mapping[str, str]:
+    modules = bert_modules(encoder)
     if head.task == "sequence-classification":
         modules |= {"head.pooler": "pooler.dense", "head.classifier": "classifier"}
-    names = {f"{ours}.weight": f"{theirs}.weight" for ours, theirs in modules.items()}
-    tables = ("embeddings.token", "embeddings.position", "embeddings.token_type")
-    names |= {f"{ours}.bias": f"{theirs}.bias" for ours, theirs in modules.items() if ours not in tables}
-    return names
+    return with_parts(modules, TABLES)
 
 
 register(
     Family(
         model_type="bert",
-        read=_read,
+        read=read_bert,
         write=_write,
         tensor_names=_tensor_names,
         prefix="bert.",

@@ -21,7 +21,8 @@ class Family:
 
     read: config.json's values -> EncoderConfig. write: the reverse, or None where the layout cannot hold the model.
     tensor_names: (encoder, head) -> our tensor name -> the checkpoint's. prefix: what the checkpoint's names may or
-    may not begin with. architectures: task -> transformers' class name.
+    may not begin with. architectures: task -> transformers' class name. head_activation: between the
+    two linear maps of the classification head. own_head: our names of head tensors that never carry the prefix.
     """
 
     model_type: str
@@ -30,6 +31,8 @@ class Family:
     tensor_names: Callable[[EncoderConfig, HeadConfig], Mapping[str, str]]
     prefix: str
     architectures: Mapping[str, str]
+    head_activation: str = "tanh"
+    own_head: tuple[str, ...] = ("head.classifier",)
 
 
 _families: dict[str, Family] = {}
@@ -51,9 +54,44 @@ def families() -> Mapping[str, Family]:
     return dict(sorted(_families.items()))
 
 
+# Names of one activation in config.json files, old and new.
+_ACTIVATIONS = {"gelu": "gelu", "gelu_new": "gelu_new", "gelu_pytorch_tanh": "gelu_new", "relu": "relu"}
+
+
+def read_activation(config: Json, key: str, default: str) -> str:
+    """Our name of the activation under `key`; raises InputError for one that is not supported."""
+    name = get(config, key, str, default)
+    if name not in _ACTIVATIONS:
+        raise InputError(
+            f"{key} '{name}' is not supported; supported: {', '.join(dict.fromkeys(_ACTIVATIONS.values()))}."
+        )
+    return _ACTIVATIONS[name]
+
+
+def given(config: Json) -> Json:
+    """What a config.json says; null means the class's default."""
+    return {name: value for name, value in config.items() if value is not None}
+
+
+def refuse_decoders(config: Json) -> None:
+    """Raise InputError for what is no encoder, or has positions that are not a table."""
+    positions = get(config, "position_embedding_type", str, "absolute")
+    if positions != "absolute":
+        raise InputError(f"position_embedding_type '{positions}' is not supported; supported: absolute.")
+    if config.get("is_decoder") or config.get("add_cross_attention"):
+        raise InputError("is_decoder or add_cross_attention is set; mobilekit exports encoders.")
+
+
+def with_parts(modules: Mapping[str, str], tables: tuple[str, ...]) -> dict[str, str]:
+    """Names of weights and biases from names of modules; `tables` have no bias."""
+    names = {f"{ours}.weight": f"{theirs}.weight" for ours, theirs in modules.items()}
+    return names | {f"{ours}.bias": f"{theirs}.bias" for ours, theirs in modules.items() if ours not in tables}
+
+
 def get(config: Json, key: str, kind: type, default: object = None) -> Any:
     """A typed value of a config.json; raises InputError when it is missing or of another type."""
-    value = config.get(key, default)
+    value = config.get(key)
+    value = default if value is None else value
     if value is None:
         raise InputError(f"{key} is missing.")
     if kind is float and isinstance(value, int) and not isinstance(value, bool):

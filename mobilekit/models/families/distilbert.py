@@ -1,0 +1,84 @@
+"""DistilBERT (Sanh et al. 2019): no token types, no pooler."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mobilekit.models.config import EncoderConfig, HeadConfig
+from mobilekit.models.families.bert import TABLES, is_plain
+from mobilekit.models.families.registry import Family, Json, get, read_activation, register, with_parts
+
+
+def _read(config: Json) -> EncoderConfig:
+    width = get(config, "dim", int, 768)
+    return EncoderConfig(
+        vocab_size=get(config, "vocab_size", int),
+        hidden_size=width,
+        layers=get(config, "n_layers", int, 6),
+        heads=get(config, "n_heads", int, 12),
+        intermediate_size=get(config, "hidden_dim", int, 3072),
+        embedding_size=width,
+        max_positions=get(config, "max_position_embeddings", int, 512),
+        token_types=0,
+        # Not in its configuration: the class has it fixed.
+        norm_eps=1e-12,
+        activation=read_activation(config, "activation", "gelu"),
+        pad_id=get(config, "pad_token_id", int, 0),
+        dropout=get(config, "dropout", float, 0.1),
+        initializer_range=get(config, "initializer_range", float, 0.02),
+    )
+
+
+def _write(encoder: EncoderConfig) -> Json | None:
+    if not is_plain(encoder) or encoder.token_types or encoder.position_offset or encoder.norm_eps != 1e-12:
+        return None
+    return {
+        "model_type": "distilbert",
+        "vocab_size": encoder.vocab_size,
+        "dim": encoder.hidden_size,
+        "n_layers": encoder.layers,
+        "n_heads": encoder.heads,
+        "hidden_dim": encoder.intermediate_size,
+        "max_position_embeddings": encoder.max_positions,
+        "activation": encoder.activation,
+        "pad_token_id": encoder.pad_id,
+        "dropout": encoder.dropout,
+        "attention_dropout": encoder.dropout,
+        "initializer_range": encoder.initializer_range,
+    }
+
+
+def _tensor_names(encoder: EncoderConfig, head: HeadConfig) -> Mapping[str, str]:
+    modules = {
+        "embeddings.token": "embeddings.word_embeddings",
+        "embeddings.position": "embeddings.position_embeddings",
+        "embeddings.norm": "embeddings.LayerNorm",
+    }
+    for i in range(encoder.layers):
+        ours, theirs = f"layers.{i}", f"transformer.layer.{i}"
+        for part, name in (("query", "q_lin"), ("key", "k_lin"), ("value", "v_lin"), ("output", "out_lin")):
+            modules[f"{ours}.attention.{part}"] = f"{theirs}.attention.{name}"
+        modules[f"{ours}.attention.norm"] = f"{theirs}.sa_layer_norm"
+        modules[f"{ours}.ffn.up"] = f"{theirs}.ffn.lin1"
+        modules[f"{ours}.ffn.down"] = f"{theirs}.ffn.lin2"
+        modules[f"{ours}.ffn.norm"] = f"{theirs}.output_layer_norm"
+    if head.task == "sequence-classification":
+        modules |= {"head.pooler": "pre_classifier", "head.classifier": "classifier"}
+    return with_parts(modules, TABLES)
+
+
+register(
+    Family(
+        model_type="distilbert",
+        read=_read,
+        write=_write,
+        tensor_names=_tensor_names,
+        prefix="distilbert.",
+        architectures={
+            "sequence-classification": "DistilBertForSequenceClassification",
+            "sentence-embedding": "DistilBertModel",
+        },
+        head_activation="relu",
+        own_head=("head.pooler", "head.classifier"),
+    )
+)
