@@ -29,7 +29,8 @@ def graph_bytes(target: Target, scheme: str, tensors: Sequence[Json], layers: in
     """
     width = next((entry["shape"][1] for entry in tensors if entry["name"] == POSITIONS), 0)
     rows = sum(sorted(lengths)[:-1]) * width * target.rest_bytes.get(scheme, 4)
-    return target.overhead.once + target.overhead.per_layer * layers * len(lengths) + rows
+    overhead = target.overhead
+    return overhead.once + (overhead.per_length + overhead.per_layer * layers) * len(lengths) + rows
 
 
 def budget_bytes(target: Target, scheme: str, tensors: Sequence[Json], layers: int, lengths: Sequence[int]) -> int:
