@@ -3,7 +3,8 @@
     python -m benchmarks.overhead --out benchmarks/results/overhead.json
 
 Random models of a few shapes are exported for each target; what the file has over the floor of its records (and each
-shorter length's rows of positions) is split into a part for the file and a part for each layer and length.
+shorter length's rows of positions) is split into a part for the file, one for each length, and one for each layer and
+length.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def measure(target: Target, workers: Workers, folder: Path) -> list[dict[str, An
         path = folder / f"Overhead{len(rows)}{target.suffix}"
         workers.emit(target.name, folder / "records.safetensors", GraphSpec(lengths, "Overhead"), path, lambda _: None)
         entries = tensor_entries(compressed, max(lengths))
-        bare = replace(target, overhead=Overhead(0, 0))
+        bare = replace(target, overhead=Overhead(0, 0, 0))
         floor = floor_bytes(target, scheme, entries) + graph_bytes(bare, scheme, entries, shape.layers, lengths)
         size = size_and_hash(path)[0]
         rows.append(
@@ -74,13 +75,18 @@ def measure(target: Target, workers: Workers, folder: Path) -> list[dict[str, An
 
 
 def fitted(rows: list[dict[str, Any]]) -> dict[str, int]:
-    """Least `once` and `per_layer` that cover every row: the slope of the worst pairs, then the largest rest."""
-    x = np.array([row["layers"] * len(row["lengths"]) for row in rows], np.float64)
-    y = np.array([row["over_bytes"] for row in rows], np.float64)
-    slope = float(np.polyfit(x, y, 1)[0])
-    per_layer = max(slope, 0.0) * _ROOM
-    once = float((y - per_layer * x).max()) * _ROOM
-    return {"once_bytes": max(int(once), 0), "per_layer_and_length_bytes": int(per_layer)}
+    """Bytes a length, bytes a layer and length (least squares, with room), and once what then covers every row."""
+    lengths = np.array([len(row["lengths"]) for row in rows], np.float64)
+    layers = np.array([row["layers"] for row in rows], np.float64) * lengths
+    over = np.array([row["over_bytes"] for row in rows], np.float64)
+    _, a_length, a_layer = np.linalg.lstsq(np.stack([np.ones_like(over), lengths, layers], 1), over)[0]
+    per_length, per_layer = (int(max(v, 0.0) * _ROOM) for v in (a_length, a_layer))
+    rest = float((over - per_length * lengths - per_layer * layers).max())
+    return {
+        "once_bytes": max(int(rest * _ROOM), 0),
+        "per_length_bytes": per_length,
+        "per_layer_and_length_bytes": per_layer,
+    }
 
 
 @click.command()

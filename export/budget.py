@@ -27,9 +27,10 @@ def graph_bytes(target: Target, scheme: str, tensors: Sequence[Json], layers: in
 
     A length's graph has its rows as a constant; cutting them from the longest's at run time would cost an operation.
     """
-    width = next(entry["shape"][1] for entry in tensors if entry["name"] == POSITIONS)
+    width = next((entry["shape"][1] for entry in tensors if entry["name"] == POSITIONS), 0)
     rows = sum(sorted(lengths)[:-1]) * width * target.rest_bytes.get(scheme, 4)
-    return target.overhead.once + target.overhead.per_layer * layers * len(lengths) + rows
+    overhead = target.overhead
+    return overhead.once + (overhead.per_length + overhead.per_layer * layers) * len(lengths) + rows
 
 
 def budget_bytes(target: Target, scheme: str, tensors: Sequence[Json], layers: int, lengths: Sequence[int]) -> int:

@@ -85,10 +85,11 @@ class Emit(Protocol):
 class Overhead:
     """Bytes that a target's files take over their weights, measured (`python -m benchmarks.overhead`), rounded up.
 
-    once: whatever is exported. per_layer: for each layer and exported length.
+    once: whatever is exported. per_length: for each exported length. per_layer: for each layer and exported length.
     """
 
     once: int
+    per_length: int
     per_layer: int
 
 
@@ -112,7 +113,7 @@ class Target:
     read_weights: Callable[[Path], list[StoredWeight]]
     read_inputs: Callable[[Path], list[StoredInput]]
     rest_bytes: Mapping[str, int] = field(default_factory=dict)
-    overhead: Overhead = Overhead(0, 0)
+    overhead: Overhead = Overhead(0, 0, 0)
     usage: Callable[[Emission], str] = lambda emission: ""
 
 

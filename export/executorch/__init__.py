@@ -43,7 +43,7 @@ register(
         read_weights=_read_weights,
         read_inputs=_read_inputs,
         # benchmarks/results/overhead.json, rounded up.
-        overhead=Overhead(once=24_000, per_layer=8_000),
+        overhead=Overhead(once=2_000, per_length=14_000, per_layer=7_500),
         usage=lambda emission: USAGE,
     )
 )

@@ -44,7 +44,7 @@ register(
         read_inputs=_read_inputs,
         rest_bytes={"fp16": 2},
         # benchmarks/results/overhead.json, rounded up.
-        overhead=Overhead(once=17_000, per_layer=3_500),
+        overhead=Overhead(once=5_000, per_length=7_500, per_layer=3_200),
         usage=lambda emission: USAGE,
     )
 )

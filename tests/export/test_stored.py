@@ -52,7 +52,7 @@ def test_second_copy_is_told() -> None:
 
 
 def test_floor_counts_codes_scales_and_floats() -> None:
-    target = Target("t", ".t", "", ("int8",), (), 12, None, None, None, {"int8": 2}, Overhead(100, 10))  # type: ignore[arg-type]
+    target = Target("t", ".t", "", ("int8",), (), 12, None, None, None, {"int8": 2}, Overhead(100, 5, 10))  # type: ignore[arg-type]
     expected = 0
     for name, record in MODEL.records.items():
         if isinstance(record, Quantized):
@@ -62,7 +62,7 @@ def test_floor_counts_codes_scales_and_floats() -> None:
             expected += rows * int(np.prod(record.shape[1:])) * 2
     assert floor_bytes(target, "int8", ENTRIES) == expected
     rows = 16 * SHARED.embedding_size * 2
-    assert budget_bytes(target, "int8", ENTRIES, 4, [16, 32]) == int(expected * 1.01) + 100 + 80 + rows
+    assert budget_bytes(target, "int8", ENTRIES, 4, [16, 32]) == int(expected * 1.01) + 100 + 10 + 80 + rows
 
 
 def test_groups_cover_every_parameter() -> None:
