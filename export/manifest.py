@@ -62,7 +62,10 @@ def checked_lengths(lengths: Sequence[int], model: Model) -> tuple[int, ...]:
     most = model.config.max_tokens
     for length in lengths:
         if not _LEAST_LENGTH <= length <= most:
-            raise InputError(f"length {length} is outside {_LEAST_LENGTH} to {most}, the model's position table.")
+            raise InputError(
+                f"length {length} is outside {_LEAST_LENGTH} to {most}, the model's position table; "
+                f"for example --lengths {most}."
+            )
     return tuple(sorted(lengths))
 
 

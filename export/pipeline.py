@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from statistics import median
 
 import psutil
 
-from export.check import CheckResult, run_checks
+from export.check import CheckResult, check_files, run_checks
 from export.golden import golden
 from export.manifest import (
     DEFAULT_LENGTHS,
@@ -125,12 +126,14 @@ def export(
     place = Path(out) / artifact_name(loaded, scheme)
     for each in chosen:
         refuse_existing(place / each.name, force)
-    for each in chosen:
-        report(each.name, "compressing the weights")
+    report("model", "compressing the weights")
     compressed = (records_of(loaded, loaded.folder, scheme) if loaded.folder else None) or compress(loaded, scheme)
     require_space(place, _space(compressed, len(chosen)))
     entries = golden(compressed, loaded.tokenizer, wanted, loaded.prefix)
     job = _Job(subject(loaded, compressed, wanted), entries, minimum_ios, place, force, keep_failing, report)
+    report("model", "compressed")
+    for each in chosen:
+        report(each.name, "waiting for its turn")
     with scratch(place, "records") as folder:
         save_records(compressed, folder / "records.safetensors")
         results = job.run_all(chosen, folder / "records.safetensors")
@@ -159,13 +162,26 @@ def prepare(target: str | Sequence[str] | None, scheme: str, minimum_ios: int) -
 
 @dataclass(frozen=True)
 class _Job:
+    """One export. interrupted: set when the user has ended it; whatever thread sees it gives up."""
+
     subject: Subject
     golden: list[Json]
     minimum_ios: int
     place: Path
     force: bool
     keep_failing: bool
-    report: Report
+    tell: Report
+    interrupted: threading.Event = field(default_factory=threading.Event)
+
+    def report(self, target: str, text: str) -> None:
+        """Tell the user what is being done; raises InputError once the export is interrupted."""
+        self.stop_if_interrupted()
+        self.tell(target, text)
+
+    def stop_if_interrupted(self) -> None:
+        """Raise InputError once the export is interrupted."""
+        if self.interrupted.is_set():
+            raise InputError("interrupted.")
 
     def run_all(self, chosen: Sequence[Target], records: Path) -> list[ExportResult]:
         """Write and check all targets side by side, then time them one after the other, undisturbed."""
@@ -177,6 +193,7 @@ class _Job:
                 written = [future.result() for future in futures]
             except BaseException:
                 # Interrupted: the engines end at once, so that the threads do too and clean up behind them.
+                self.interrupted.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 workers.close()
                 raise
@@ -196,14 +213,16 @@ class _Job:
                 write_manifest(folder, manifest)
                 if failed and not self.keep_failing:
                     raise _NotKeptError(manifest, tuple(checks))
+                self.stop_if_interrupted()
         except _NotKeptError as failure:
             _close(runner)
+            self.tell(target.name, "failed a check")
             return ExportResult(target.name, None, failure.manifest, failure.checks), None
         except MobilekitError as error:
             _close(runner)
-            self.report(target.name, f"failed: {error}")
+            self.tell(target.name, f"failed: {error}")
             return ExportResult(target.name, None, {}, (), error=error), None
-        self.report(target.name, "written and checked")
+        self.tell(target.name, "written and checked")
         return ExportResult(target.name, place, manifest, tuple(checks)), runner
 
     def _write(self, target: Target, records: Path, workers: Workers, folder: Path) -> Json:
@@ -248,6 +267,9 @@ def recheck(
 ) -> tuple[Artifact, list[CheckResult]]:
     """All checks of an artifact again, from its files. Raises ArtifactError when it cannot be opened at all."""
     artifact = open_folder(folder)
+    if artifact.manifest.content["file"] in artifact.altered():
+        # Nothing else can be said of a file that is not the one which was exported.
+        return artifact, [check_files(artifact)]
     with open_artifact(artifact) as runner:
         return artifact, run_checks(artifact, runner, report)
 
@@ -298,4 +320,5 @@ def _failure(result: ExportResult) -> str:
     if result.error is not None:
         return f"{result.target}: {result.error}"
     rows = [f"{c.name} {c.measured} (limit: {c.limit})" for c in result.checks if not c.passed]
-    return f"{result.target}: check failed: {'; '.join(rows)}"
+    kept = "" if result.folder else "; nothing was kept: another --scheme may hold, --keep-failing keeps it to look at"
+    return f"{result.target}: check failed: {'; '.join(rows)}{kept}"

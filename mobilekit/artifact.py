@@ -88,6 +88,8 @@ def open_folder(folder: Path | str) -> Artifact:
     """Read an artifact's manifest; raises ArtifactError when it is missing, broken, of a newer schema or unsafe."""
     folder = Path(folder)
     file = folder / MANIFEST_FILE
+    if folder.is_file():
+        raise ArtifactError(f"{folder}: is a file; give the artifact's folder, {folder.parent}.")
     if not folder.is_dir():
         raise ArtifactError(f"{folder}: no such artifact folder.")
     if not file.is_file():

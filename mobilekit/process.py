@@ -79,6 +79,8 @@ class EngineProcess:
                 stdout=subprocess.PIPE,
                 stderr=log_file,
                 env=environment,
+                # A session of its own: Ctrl-C is the parent's to handle; a child that sees it dies as if it crashed.
+                start_new_session=True,
             )
 
     def call(
@@ -90,22 +92,40 @@ class EngineProcess:
     ) -> tuple[Any, Arrays]:
         """Call a method of the service. Raises what it raised if that is ours, else EngineError with the log's path."""
         with self._lock:
-            try:
-                assert self._child.stdin is not None and self._child.stdout is not None
-                _write(self._child.stdin, {"method": method, "params": params or {}}, arrays or {})
-                while True:
-                    header, answer = _read(self._child.stdout)
-                    if "progress" not in header:
-                        break
-                    progress(header["progress"])
-            except (EOFError, BrokenPipeError) as error:
-                code = self._child.wait()
-                how = f"signal {-code}" if code < 0 else f"exit code {code}"
-                self._own_log = False
-                raise EngineError(f"the {self.service} process died ({how}); its output is in {self.log}") from error
+            self._send({"method": method, "params": params or {}}, arrays or {})
+            while True:
+                header, answer = self._receive()
+                if "progress" not in header:
+                    break
+                progress(header["progress"])
         if "error" in header:
             self._raise(header)
         return header.get("result"), answer
+
+    def _send(self, header: dict[str, Any], arrays: Arrays) -> None:
+        assert self._child.stdin is not None
+        try:
+            _write(self._child.stdin, header, arrays)
+        except (OSError, ValueError) as error:
+            raise self._death() from error
+
+    def _receive(self) -> tuple[dict[str, Any], Arrays]:
+        assert self._child.stdout is not None
+        try:
+            return _read(self._child.stdout)
+        except (EOFError, OSError, ValueError) as error:
+            raise self._death() from error
+
+    def _death(self) -> EngineError:
+        """What to raise when the pipe is closed; a child that lives on without one is of no use."""
+        try:
+            code = self._child.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            code = self._child.wait()
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        self._own_log = self._own_log and self._closed
+        return EngineError(f"the {self.service} process died ({how}); its output is in {self.log}")
 
     def _raise(self, header: dict[str, Any]) -> None:
         if header.get("errno"):
@@ -129,6 +149,10 @@ class EngineProcess:
         if self._closed:
             return
         self._closed = True
+        if self._lock.locked():
+            # Another thread waits for an answer: closing the pipe under it would block until there is one.
+            self._child.kill()
+            self._child.wait()
         for stream in (self._child.stdin, self._child.stdout):
             if stream is not None:
                 with contextlib.suppress(OSError):
@@ -148,8 +172,11 @@ class EngineProcess:
         self.close()
 
     def __del__(self) -> None:
-        with contextlib.suppress(Exception):
+        # At the interpreter's end modules may be gone already; the child ends with the parent anyway.
+        try:  # noqa: SIM105 (contextlib itself may be gone)
             self.close()
+        except Exception:  # noqa: BLE001
+            pass
 
 
 def _all_kinds(kind: type[MobilekitError]) -> list[type[MobilekitError]]:

@@ -14,7 +14,7 @@ from mobilekit.doctor import Diagnosis, Shadow, Status, diagnose
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(as_json: bool) -> None:
-    r"""Tell versions, usable targets and runtimes, names taken by other packages, threads, CPU and memory.
+    """Tell versions, usable targets and runtimes, names taken by other packages, threads, CPU and memory.
 
     No engine is imported, so it answers at once; whatever it finds, it exits 0.
 

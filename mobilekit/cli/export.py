@@ -67,7 +67,7 @@ def command(
         loaded = load(model, task, revision)
         for note in loaded.notes:
             click.echo(f"note: {note}", err=True)
-        report("model", "written")
+        report("model", "loaded")
         failure = None
         try:
             results = export(

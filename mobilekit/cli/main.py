@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
+import signal
 import sys
 
 import click
@@ -71,37 +73,49 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 our bug, 2 wrong input, 3 a check failed."""
     args = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in args
+    # Asked to end: the same way out as Ctrl-C, so that nothing stays behind.
+    signal.signal(signal.SIGTERM, _interrupt)
     # Warnings of the libraries that a user cannot act on.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     try:
         group.main(args=[a for a in args if a != "--debug"], prog_name="mobilekit", standalone_mode=False)
-    except click.ClickException as error:
+    except (Exception, KeyboardInterrupt) as error:
+        if debug and not isinstance(error, click.ClickException):
+            raise
+        sys.exit(_report(error))
+
+
+def _report(error: BaseException) -> int:
+    """Say what went wrong in one line; returns the exit code."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.format_message())
+        return 0
+    if isinstance(error, click.ClickException):
         _say(error.format_message())
-        sys.exit(2)
-    except (click.Abort, KeyboardInterrupt):
+        return 2
+    if isinstance(error, click.Abort | KeyboardInterrupt):
         _say("interrupted.")
-        sys.exit(130)
-    except MobilekitError as error:
-        if debug:
-            raise
+        return 130
+    if isinstance(error, MobilekitError):
         _say(str(error))
-        sys.exit(error.exit_code)
-    except BrokenPipeError:
+        return error.exit_code
+    if isinstance(error, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        sys.exit(0)
-    except ImportError as error:
-        if debug:
-            raise
+        return 0
+    if isinstance(error, ImportError):
         _say(f"an import failed: {error}; `mobilekit doctor` says what is missing or in the way.")
-        sys.exit(2)
-    except Exception as error:
-        if debug:
-            raise
-        _say(f"this is a bug in mobilekit: {type(error).__name__}: {error} (--debug shows where; please report it).")
-        sys.exit(1)
+        return 2
+    _say(f"this is a bug in mobilekit: {type(error).__name__}: {error} (--debug shows where; please report it).")
+    return 1
+
+
+def _interrupt(number: int, frame: object) -> None:
+    raise KeyboardInterrupt
 
 
 def _say(text: str) -> None:
-    click.echo(f"error: {' '.join(text.split())}", err=True)
+    # Nobody may be reading any more.
+    with contextlib.suppress(BrokenPipeError):
+        click.echo(f"error: {' '.join(text.split())}", err=True)

@@ -49,9 +49,8 @@ def print_table(columns: list[str], rows: list[list[str]], left: int = 1) -> Non
         table.add_column(column, justify="left" if i < left else "right", overflow="fold")
     for row in rows:
         table.add_row(*row)
-    console = Console()
-    # A file or a pipe has no width: nothing is folded there.
-    Console(width=None if console.is_terminal else 160).print(table)
+    # As wide as it comes: a terminal that is narrower wraps lines, and words stay whole.
+    Console(width=200, soft_wrap=False).print(table, crop=False)
 
 
 @contextlib.contextmanager
@@ -79,7 +78,11 @@ def progress_lines(shown: bool) -> Iterator[Callable[[str, str], None]]:
         def report(name: str, text: str) -> None:
             if name not in tasks:
                 tasks[name] = progress.add_task(text, total=1, name=name)
-            progress.update(tasks[name], description=text, completed=int(text.startswith(("written", "failed"))))
+            progress.update(
+                tasks[name],
+                description=text,
+                completed=int(text.startswith(("written", "failed", "loaded", "compressed"))),
+            )
 
         yield report
 
@@ -88,7 +91,8 @@ def _plain_lines() -> Callable[[str, str], None]:
     started, lock = time.monotonic(), threading.Lock()
 
     def report(name: str, text: str) -> None:
-        with lock:
+        # Nobody may be reading any more, and the export is worth more than its progress.
+        with lock, contextlib.suppress(BrokenPipeError):
             click.echo(f"{time.monotonic() - started:6.1f} s  {name:<12} {text}", err=True)
 
     return report

@@ -45,8 +45,9 @@ class CompressedModel:
 
     @property
     def parameters(self) -> int:
-        """Number of unique parameters."""
-        return sum(int(np.prod(record.shape)) for record in self.records.values())
+        """Number of unique parameters of the model; multipliers of smoothing are none of them."""
+        own = (r for name, r in self.records.items() if not name.endswith(".smooth.weight"))
+        return sum(int(np.prod(record.shape)) for record in own)
 
 
 def save_records(model: CompressedModel, path: Path) -> None:

@@ -83,8 +83,10 @@ def load_folder(folder: Path, task: str | None = None, source: Source | None = N
     limit = modules.max_length if modules is not None else config.get("max_length")
     tokenizer = _tokenizer(folder, inner, encoder, limit)
     module = EncoderWithHead(encoder, head).eval()
-    name = folder.resolve().name if source is None else source.id.rsplit("/", 1)[-1]
-    model = Model(name, module, head, tokenizer, source or Source(folder.resolve().name))
+    # A link is called by its own name; only `.` and its like have to be resolved.
+    own = folder.name if folder.name not in ("", "..") else folder.resolve().name
+    name = own if source is None else source.id.rsplit("/", 1)[-1]
+    model = Model(name, module, head, tokenizer, source or Source(own))
     model.load_tensors(tensors)
     model.folder, model.family = folder, family.model_type
     if modules is not None:

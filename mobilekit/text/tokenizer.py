@@ -54,10 +54,12 @@ class TextTokenizer:
 
         Raises InputError when text holds characters that are not valid Unicode (lone surrogates).
         """
-        try:
-            whole = self._tokenizer.encode(text, pair)
-        except (UnicodeEncodeError, TypeError) as error:
-            raise InputError(f"text cannot be encoded: {error}.") from error
+        for part in (text, pair or ""):
+            try:
+                part.encode()
+            except UnicodeEncodeError as error:
+                raise InputError(f"text cannot be encoded: character {error.start} is not valid Unicode.") from error
+        whole = self._tokenizer.encode(text, pair)
         limit = self.max_length if max_length is None else max_length
         cut = len(whole.ids) > limit
         if cut:

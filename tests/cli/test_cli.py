@@ -99,3 +99,8 @@ def test_compress_writes_a_folder_that_loads_again(capsys: pytest.CaptureFixture
     assert code == 0 and "parameters as int8" in text
     assert {p.name for p in out.iterdir()} >= {"config.json", "model.safetensors", "records.safetensors", "vocab.txt"}
     assert run(capsys, "inspect", str(out))[0] == 0
+
+
+def test_no_verb_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys)
+    assert code == 0 and "Verbs:" in out and not err
