@@ -18,13 +18,11 @@ from mobilekit.errors import InputError
 from mobilekit.host import versions
 from mobilekit.models.model import Model
 from mobilekit.text.parity import parity_digest
-from mobilekit.text.tokenizer import TOKENIZER_FILE
+from mobilekit.text.tokenizer import LEAST_LENGTH, TOKENIZER_FILE
 from mobilekit.version import __version__
 
 DEFAULT_LENGTHS = (32, 128)
 MINIMUM_IOS = (16, 17, 18)
-# Room for the special tokens of a pair and a token of text each.
-_LEAST_LENGTH = 5
 _MEANING = {
     "input_ids": "token ids, padded with the tokenizer's pad id",
     "attention_mask": "1 for tokens, 0 for padding",
@@ -61,9 +59,9 @@ def checked_lengths(lengths: Sequence[int], model: Model) -> tuple[int, ...]:
         raise InputError(f"lengths {', '.join(map(str, lengths))}: one is given twice.")
     most = model.config.max_tokens
     for length in lengths:
-        if not _LEAST_LENGTH <= length <= most:
+        if not LEAST_LENGTH <= length <= most:
             raise InputError(
-                f"length {length} is outside {_LEAST_LENGTH} to {most}, the model's position table; "
+                f"length {length} is outside {LEAST_LENGTH} to {most}, the model's position table; "
                 f"for example --lengths {most}."
             )
     return tuple(sorted(lengths))

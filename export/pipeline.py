@@ -34,7 +34,7 @@ from mobilekit.compression.compress import compress
 from mobilekit.compression.compressed import CompressedModel, save_records
 from mobilekit.compression.folder import records_of
 from mobilekit.compression.schemes.registry import scheme as find_scheme
-from mobilekit.errors import CheckFailedError, InputError, MissingExtraError, MobilekitError
+from mobilekit.errors import CheckFailedError, EngineError, InputError, MissingExtraError, MobilekitError
 from mobilekit.host import describe, is_installed
 from mobilekit.models.load import load
 from mobilekit.models.model import Model
@@ -218,7 +218,8 @@ class _Job:
             _close(runner)
             self.tell(target.name, "failed a check")
             return ExportResult(target.name, None, failure.manifest, failure.checks), None
-        except MobilekitError as error:
+        except Exception as caught:  # noqa: BLE001 (one target's bug must not take the others with it)
+            error = caught if isinstance(caught, MobilekitError) else _bug(caught)
             _close(runner)
             self.tell(target.name, f"failed: {error}")
             return ExportResult(target.name, None, {}, (), error=error), None
@@ -272,6 +273,12 @@ def recheck(
         return artifact, [check_files(artifact)]
     with open_artifact(artifact) as runner:
         return artifact, run_checks(artifact, runner, report)
+
+
+def _bug(error: Exception) -> MobilekitError:
+    made = EngineError(f"this is a bug in mobilekit: {type(error).__name__}: {error} (please report it)")
+    made.__cause__ = error
+    return made
 
 
 def _close(runner: Runner | None) -> None:

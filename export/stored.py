@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from export.registry import StoredWeight
+from export.registry import StoredInput, StoredWeight, Target
 from mobilekit.artifact import Json
 from mobilekit.compression.compressed import POSITIONS, CompressedModel
 from mobilekit.compression.records import Quantized
-from mobilekit.errors import CompressionError
+from mobilekit.errors import ArtifactError, CompressionError, MobilekitError
+
+_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,26 @@ def compare(stored: Iterable[StoredWeight], entries: Iterable[Json]) -> Comparis
         if len(entry["shape"]) == 2 and sum(copies[key] for key in present) > owners[present[0]]:
             repeated.append(entry["name"])
     return Comparison(equal, tuple(missing), tuple(repeated))
+
+
+def stored_weights(target: Target, path: Path) -> list[StoredWeight]:
+    """What `target.read_weights` gives; raises ArtifactError for whatever a damaged file makes of it."""
+    return _reading(target, target.read_weights, path)
+
+
+def stored_inputs(target: Target, path: Path) -> list[StoredInput]:
+    """What `target.read_inputs` gives; raises ArtifactError for whatever a damaged file makes of it."""
+    return _reading(target, target.read_inputs, path)
+
+
+def _reading(target: Target, read: Callable[[Path], _Read], path: Path) -> _Read:
+    try:
+        return read(path)
+    except MobilekitError:
+        raise
+    except Exception as error:  # parsers of foreign bytes may raise anything
+        said = f"{type(error).__name__}: {error}"[:200]
+        raise ArtifactError(f"{path}: cannot be read as a {target.name} file ({said}); export again.") from error
 
 
 def _key(weight: StoredWeight) -> str:

@@ -46,6 +46,10 @@ def thresholds(scheme: str) -> Thresholds:
 # row's range; in a text of two or three tokens that averages out less.
 LEAST_COSINE = 0.997
 
+# How far an embedding's length may be off, and how well logits hold together once their common offset is taken off.
+LENGTH_RATIO = 0.03
+CENTRED_COSINE = 0.99
+
 # A padded row can change a quantized output by its tolerance; a class may change only if it was that close before.
 PADDING_MARGIN = 2.0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
 import shutil
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ from pathlib import Path
 from mobilekit.errors import InputError
 
 _PARTIAL, _OLD = ".partial-", ".old-"
+# Threads of one process write side by side too.
+_numbers = itertools.count()
 
 
 @contextlib.contextmanager
@@ -24,8 +27,7 @@ def staged(folder: Path, force: bool = False) -> Iterator[Path]:
     with disk_errors(folder, every=True):
         folder.parent.mkdir(parents=True, exist_ok=True)
         sweep(folder)
-        beside = folder.with_name(f".{folder.name}{_PARTIAL}{os.getpid()}")
-        shutil.rmtree(beside, ignore_errors=True)
+        beside = folder.with_name(f".{folder.name}{_PARTIAL}{next(_numbers)}-{os.getpid()}")
         beside.mkdir()
     try:
         with disk_errors(folder):
@@ -42,8 +44,8 @@ def scratch(folder: Path, name: str) -> Iterator[Path]:
     with disk_errors(place, every=True):
         folder.mkdir(parents=True, exist_ok=True)
         sweep(place)
-        beside = folder / f".{name}{_PARTIAL}{os.getpid()}"
-        beside.mkdir(exist_ok=True)
+        beside = folder / f".{name}{_PARTIAL}{next(_numbers)}-{os.getpid()}"
+        beside.mkdir()
     try:
         with disk_errors(place):
             yield beside
@@ -75,7 +77,7 @@ def sweep(folder: Path) -> None:
     for kind in (_PARTIAL, _OLD):
         for left in folder.parent.glob(f".{folder.name}{kind}*"):
             owner = left.name.rsplit("-", 1)[-1]
-            if owner.isdigit() and int(owner) != os.getpid() and _alive(int(owner)):
+            if owner.isdigit() and _alive(int(owner)):
                 continue
             if kind == _OLD and not folder.exists():
                 left.rename(folder)
@@ -88,7 +90,7 @@ def _replace(beside: Path, folder: Path, force: bool) -> None:
         beside.rename(folder)
         return
     refuse_existing(folder, force)
-    old = folder.with_name(f".{folder.name}{_OLD}{os.getpid()}")
+    old = folder.with_name(f".{folder.name}{_OLD}{next(_numbers)}-{os.getpid()}")
     folder.rename(old)
     beside.rename(folder)
     shutil.rmtree(old, ignore_errors=True)

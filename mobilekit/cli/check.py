@@ -15,7 +15,7 @@ from mobilekit.errors import CheckFailedError
 @as_json
 @quiet
 def command(artifact: Path, as_json: bool, quiet: bool) -> None:
-    """Prove an artifact again, from its files alone: no torch, no source model.
+    """Prove an artifact again, from its files alone, without the source model.
 
     \b
     Example:

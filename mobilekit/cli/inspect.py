@@ -9,6 +9,7 @@ import click
 
 from mobilekit.artifact import MANIFEST_FILE
 from mobilekit.cli.options import as_json, print_json, print_table
+from mobilekit.errors import ArtifactError
 
 
 @click.command()
@@ -48,12 +49,14 @@ def command(what: str, as_json: bool) -> None:
 
 def _artifact(folder: Path) -> dict[str, Any]:
     from export.registry import target
-    from export.stored import compare
+    from export.stored import compare, stored_weights
     from mobilekit.artifact import open_folder
 
     artifact = open_folder(folder)
     content = artifact.manifest.content
-    stored = compare(target(content["target"]).read_weights(artifact.model_path), content["tensors"])
+    if content["file"] in artifact.altered():
+        raise ArtifactError(f"{artifact.model_path}: missing or altered since it was exported; export again.")
+    stored = compare(stored_weights(target(content["target"]), artifact.model_path), content["tensors"])
     rows = []
     for group, sums in content["groups"].items():
         kinds: dict[str, int] = {}

@@ -37,6 +37,8 @@ def records_of(model: Model, folder: Path, scheme: str) -> CompressedModel | Non
     compressed = load_records(file)
     if compressed.scheme != scheme:
         raise InputError(f"{folder}: holds records of scheme '{compressed.scheme}'; export it with that --scheme.")
+    if compressed.encoder != model.config or compressed.head != model.head:
+        raise InputError(f"{file}: was made for another configuration than config.json beside it; compress again.")
     decoded, tensors = compressed.decoded(), model.tensors()
     if set(decoded) != set(tensors) or not all(np.array_equal(decoded[n], tensors[n]) for n in tensors):
         raise InputError(f"{file}: does not belong to the weights beside it; compress again.")

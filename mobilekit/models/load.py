@@ -80,7 +80,9 @@ def load_folder(folder: Path, task: str | None = None, source: Source | None = N
     wanted = {ours: theirs for ours, theirs in family.tensor_names(encoder, head).items() if ours in shapes}
     tensors = read_tensors(inner, wanted, shapes, family.prefix)
     tensors |= modules.dense if modules is not None else {}
-    limit = modules.max_length if modules is not None else config.get("max_length")
+    # transformers' max_length is a setting of text generation; ours says how long inputs may be.
+    ours = config.get("max_length") if family.model_type == "mobilekit" else None
+    limit = modules.max_length if modules is not None else ours
     tokenizer = _tokenizer(folder, inner, encoder, limit)
     module = EncoderWithHead(encoder, head).eval()
     # A link is called by its own name; only `.` and its like have to be resolved.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mobilekit.errors import InputError
+from mobilekit.errors import ArtifactError, InputError
 from mobilekit.runtimes.runner import Runner
 from mobilekit.text.tokenizer import EncodedText, TextTokenizer
 
@@ -31,6 +31,8 @@ class Answer:
 def artifact_tokenizer(runner: Runner) -> TextTokenizer:
     """The tokenizer that the artifact carries, limited to its longest exported length."""
     about = runner.artifact.manifest.content["tokenizer"]
+    if about["file"] in runner.artifact.altered():
+        raise ArtifactError(f"{runner.artifact.folder / about['file']}: missing or altered since export; export again.")
     text = (runner.artifact.folder / about["file"]).read_text(encoding="utf-8")
     return TextTokenizer(text, runner.artifact.manifest.max_length)
 

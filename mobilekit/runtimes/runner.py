@@ -158,4 +158,6 @@ def _row(values: ArrayLike, name: str) -> NDArray[np.int32]:
     row = array.reshape(-1)
     if array.ndim > 2 or (array.ndim == 2 and array.shape[0] != 1) or (row.size and row.dtype.kind not in "iub"):
         raise InputError(f"{name} has to be integers of shape [n] or [1, n], got {array.dtype} {list(array.shape)}.")
+    if row.size and (int(row.min()) < 0 or int(row.max()) > np.iinfo(np.int32).max):
+        raise InputError(f"{name} has values outside 0 .. 2**31 - 1.")
     return row.astype(np.int32)

@@ -15,6 +15,8 @@ from mobilekit.errors import InputError
 
 TOKENIZER_FILE = "tokenizer.json"
 VOCABULARY_FILE = "vocab.txt"
+# Room for the special tokens of a pair and a token of text each.
+LEAST_LENGTH = 5
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
@@ -27,11 +29,6 @@ class EncodedText:
     type_ids: NDArray[np.int32]
     offsets: tuple[tuple[int, int], ...]
     truncated: bool
-
-    @property
-    def mask(self) -> NDArray[np.int32]:
-        """Ones, int32 [length]."""
-        return np.ones_like(self.ids)
 
 
 class TextTokenizer:
@@ -141,6 +138,8 @@ def load_tokenizer(folder: Path, max_length: int) -> TextTokenizer:
     own = options.get("model_max_length")
     if isinstance(own, int | float) and own >= 1:
         max_length = int(min(max_length, own))
+    if max_length < LEAST_LENGTH:
+        raise InputError(f"{folder}: inputs of at most {max_length} ids; a pair's special tokens need {LEAST_LENGTH}.")
     if file.is_file():
         try:
             return TextTokenizer(file.read_text(encoding="utf-8"), max_length)

@@ -97,15 +97,15 @@ def test_wrong_output_is_seen(artifact: Artifact) -> None:
     assert not rows(artifact, lambda inputs: good(inputs)[::-1])["output"]
 
 
-def test_changed_answer_is_seen_however_good_the_cosine(artifact: Artifact) -> None:
-    for entry, output in zip(artifact.manifest.content["golden"], ([9.0, -8.0], [0.5, 0.3]), strict=True):
-        entry["output"] = output
-
-    def nearly(inputs: Inputs) -> NDArray[np.float64]:
-        return np.array([9.0, -8.0]) if inputs["attention_mask"].sum() == 4 else np.array([0.3, 0.5])
-
-    result = check.check_output(artifact, FakeRunner(artifact, nearly))
-    assert not result.passed and "1 answers changed" in result.measured and "0.999" in result.measured
+def test_changed_answer_is_seen_however_good_the_cosine() -> None:
+    expected = [np.array([9.0, -9.0], np.float32)] * 7 + [np.array([0.4, -0.4], np.float32)]
+    got = [*expected[:7], expected[7][::-1]]
+    assert check.hold(Tolerance("cosine", 0.999), got, expected)[0]
+    kept, said = check.hold_answers("single_label_classification", got, expected)
+    assert not kept and "1 answers changed" in said and "centred 0.999" in said
+    # Logits that nearly tie may change places.
+    close = [*expected[:7], np.array([0.1, -0.1], np.float32)]
+    assert check.hold_answers("single_label_classification", [*close[:7], close[7][::-1]], close)[0]
 
 
 def test_cosine_of_all_logits_together_sees_a_shift() -> None:
@@ -154,3 +154,66 @@ def test_error_inside_a_check_is_its_failure_and_the_others_run(artifact: Artifa
     assert not by_name["files"].passed
     assert by_name["delegation"].measured == "90 % of 10 operations"
     assert by_name["output"].passed
+
+
+def test_offset_of_all_logits_hides_nothing() -> None:
+    rng = np.random.default_rng(0)
+    expected = [rng.normal(size=2).astype(np.float32) * 0.2 + 20 for _ in range(8)]
+    got = [e[::-1].copy() for e in expected]
+    assert check.hold(Tolerance("cosine", 0.999), got, expected)[0]
+    kept, said = check.hold_answers("single_label_classification", got, expected)
+    assert not kept and "answers changed" in said
+    assert check.hold_answers("single_label_classification", expected, expected)[0]
+    one = [rng.normal(size=1).astype(np.float32) * 0.2 + 5 for _ in range(8)]
+    assert not check.hold_answers("regression", [10 - o for o in one], one)[0]
+    assert not check.hold_answers("multi_label_classification", [-e + 40 for e in expected], expected)[0]
+
+
+def test_single_bad_embedding_is_seen_though_the_mean_is_good() -> None:
+    rng = np.random.default_rng(0)
+    expected = [rng.normal(size=64).astype(np.float32) for _ in range(20)]
+    bad = expected[-1] + rng.normal(size=64).astype(np.float32) * 0.1
+    passed, measured = check.hold(Tolerance("cosine", 0.999), [*expected[:-1], bad], expected)
+    assert not passed and float(measured.split(",")[0]) >= 0.999
+
+
+def test_length_of_an_embedding_is_held(artifact: Artifact) -> None:
+    content = artifact.manifest.content
+    content["task"], content["labels"], content["problem_type"] = "sentence-embedding", [], None
+    assert check.check_output(artifact, FakeRunner(artifact, good)).passed
+    longer = check.check_output(artifact, FakeRunner(artifact, lambda inputs: good(inputs) * 1.1))
+    assert not longer.passed and "lengths within 10.0%" in longer.measured
+
+
+def test_every_length_is_tried(artifact: Artifact) -> None:
+    def fails_at_seven(inputs: Inputs) -> NDArray[np.float64]:
+        return good(inputs) * (np.nan if inputs["attention_mask"].sum() == 7 else 1)
+
+    result = check.check_lengths(artifact, FakeRunner(artifact, fails_at_seven))
+    assert not result.passed and "not finite at 7" in result.measured
+
+
+def test_answer_that_changes_with_padding_is_seen(artifact: Artifact) -> None:
+    def near(inputs: Inputs) -> NDArray[np.float64]:
+        step = 0.0045 if inputs["input_ids"].shape[1] == 8 else 0.0
+        return np.array([0.5 + step, 0.5 + 0.0045 - step])
+
+    passed = check.check_padding(artifact, FakeRunner(artifact, near))
+    # Within the tolerance, and the logits were too close for the answer to mean anything.
+    assert passed.passed
+    for entry in artifact.manifest.content["golden"]:
+        assert not check._flipped(np.array([0.5, 0.505]), np.array([0.505, 0.5]), 0.005), entry
+    assert check._flipped(np.array([0.5, 0.6]), np.array([0.6, 0.5]), 0.005)
+
+
+def test_thresholds_are_those_of_the_documents() -> None:
+    from export.thresholds import LEAST_COSINE, thresholds
+
+    table = {
+        s: (thresholds(s).output.metric, thresholds(s).output.limit, thresholds(s).padding) for s in ("fp32", "fp16")
+    }
+    assert table == {"fp32": ("max_abs", 1e-4, 1e-5), "fp16": ("max_abs", 5e-3, 2e-3)}
+    for scheme in ("int8", "anything-below"):
+        held = thresholds(scheme)
+        assert (held.output.metric, held.output.limit, held.padding) == ("cosine", 0.999, 5e-3)
+    assert LEAST_COSINE == 0.997

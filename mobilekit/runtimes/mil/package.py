@@ -23,9 +23,10 @@ class Package:
     def weights(self, file_name: str) -> WeightFile:
         """The weight file that the model calls `file_name`."""
         prefix = "@model_path/"
-        if not file_name.startswith(prefix) or ".." in Path(file_name).parts:
+        file = self.folder / file_name.removeprefix(prefix)
+        if not file_name.startswith(prefix) or not _inside(self.path, file):
             raise ArtifactError(f"{self.path}: the weight file '{file_name}' lies outside the package.")
-        return WeightFile(self.folder / file_name.removeprefix(prefix))
+        return WeightFile(file)
 
     @property
     def functions(self) -> dict[str, Any]:
@@ -42,8 +43,10 @@ def open_package(path: Path) -> Package:
         manifest = json.loads((path / "Manifest.json").read_text(encoding="utf-8"))
         item = manifest["itemInfoEntries"][manifest["rootModelIdentifier"]]
         model_file = path / "Data" / item["path"]
+        if not _inside(path, model_file):
+            raise ArtifactError(f"{path}: its model '{item['path']}' lies outside the package.")
         content = model_file.read_bytes()
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ArtifactError(f"{path}: not a Core ML package ({error!r}); export again.") from error
     messages = model_pb2()
     from google.protobuf.message import DecodeError
@@ -55,6 +58,11 @@ def open_package(path: Path) -> Package:
     if model.WhichOneof("Type") != "mlProgram":
         raise ArtifactError(f"{path}: holds a {model.WhichOneof('Type')}, not an ML program.")
     return Package(path, model, model_file.parent)
+
+
+def _inside(package: Path, file: Path) -> bool:
+    """Whether a path that the package names is a regular file of its own: what no hash covers must not be read."""
+    return file.resolve().is_relative_to(package.resolve()) and file.is_file()
 
 
 def input_shapes(feature: Any) -> list[tuple[int, ...]]:

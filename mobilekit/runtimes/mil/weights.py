@@ -84,6 +84,8 @@ class WeightFile:
         sentinel, kind, size, start = RECORD.unpack(self._bytes[offset : offset + RECORD.size].tobytes())
         if sentinel != SENTINEL:
             raise self._broken(f"the record at {offset} has no sentinel")
+        if start != offset + RECORD.size:
+            raise self._broken(f"the blob of the record at {offset} does not follow it")
         if start + size > self._bytes.size:
             raise self._broken(f"the blob of the record at {offset} reaches beyond the end")
         return kind, start, size
