@@ -34,7 +34,7 @@ def builtin(content: dict[str, Any]) -> str:
             row["target"],
             f"{row['bytes'] / 1e6:.2f}",
             *(_ms(v) for v in (row["load_ms"], row["run_ms"]["32"], row["run_ms"]["128"])),
-            f"{metric} {output['measured']}",
+            f"{metric} {output['measured'].split(';')[0]}",
             f"{sum(c['passed'] for c in checks)} of {len(checks)}",
         ]
         lines.append(f"| {' | '.join(cells)} |")

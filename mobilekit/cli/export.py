@@ -116,7 +116,7 @@ def _cells(result: ExportResult, lengths: list[int]) -> list[str]:
         f"{manifest['parameters'] / 1e6:.2f} M",
         _ms(result.load_ms),
         *(_ms(time) for time in times),
-        f"{manifest['tolerance']['host']['metric']} {measured.get('output', '-')}",
+        f"{manifest['tolerance']['host']['metric']} {measured.get('output', '-').split(';')[0]}",
         measured.get("delegation", "-").split(" of ")[0],
         f"{passed} of {len(result.checks)}",
     ]
