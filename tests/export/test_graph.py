@@ -56,4 +56,6 @@ def test_mask_fits_half_precision_and_leaks_nothing() -> None:
 
     half = torch.tensor(MASK_VALUE, dtype=torch.float16)
     assert torch.isfinite(half) and torch.exp(half) == 0
+    # Nothing at all in float32 either, even where the other scores are 1000 lower.
+    assert torch.exp(torch.tensor(MASK_VALUE + 1000.0)) == 0
     assert torch.isfinite(half * 1 + torch.tensor(-50000.0, dtype=torch.float16))

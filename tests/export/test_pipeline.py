@@ -107,6 +107,11 @@ def test_answers_equal_torch(results: dict[str, ExportResult], target: str) -> N
             assert found.truncated == (len(text) > 100)
         pair = answer(runner, tokenizer, "a good film", "it was bad")
         assert pair.tokens > answer(runner, tokenizer, "a good film").tokens
+        encoded = tokenizer.encode("a good film", "it was bad")
+        ids, types = torch.from_numpy(encoded.ids)[None], torch.from_numpy(encoded.type_ids)[None]
+        typed, untyped = (module(ids, None, t)[0].softmax(-1)[1].item() for t in (types, None))
+        got = dict(pair.scores)["positive"]
+        assert abs(got - typed) < abs(got - untyped) / 2
         with pytest.raises(InputError, match="longer than the longest exported length, 48"):
             runner([2] * 49)
         with pytest.raises(InputError, match="has to be integers"):

@@ -15,11 +15,19 @@ import pytest
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.slow
 
+# A test run in the background ignores SIGINT, and its children would too.
+_PROGRAM = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from mobilekit.cli.main import main
+main(sys.argv[1:])
+"""
+
 
 def start(out: Path) -> subprocess.Popen[str]:
     options = ["--model", "tiny-classifier", "--target", "executorch", "--target", "coreml", "--out", str(out)]
     return subprocess.Popen(
-        [sys.executable, "-m", "mobilekit", "export", *options], cwd=ROOT, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", _PROGRAM, "export", *options], cwd=ROOT, stderr=subprocess.PIPE, text=True
     )
 
 
