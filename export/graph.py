@@ -15,18 +15,11 @@ from torch.nn import functional
 
 from mobilekit.compression.compressed import CompressedModel
 from mobilekit.compression.records import Record
+from mobilekit.models.activations import FUNCTIONS
 
 # Added to the scores of padding: exp(-1e4) is 0 in float32 and in float16, and -1e4 is finite in both.
 MASK_VALUE = -1e4
 INPUT_NAMES = ("input_ids", "attention_mask", "token_type_ids")
-
-_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "gelu": functional.gelu,
-    "gelu_new": lambda x: functional.gelu(x, approximate="tanh"),
-    "relu": functional.relu,
-    "tanh": torch.tanh,
-    "identity": lambda x: x,
-}
 
 
 class Linear(nn.Module):
@@ -184,7 +177,7 @@ class FeedForward(nn.Module):
         super().__init__()
         self.up, self.down = blocks.linear(f"{name}.up"), blocks.linear(f"{name}.down")
         self.norm, self.smooth = blocks.norm(f"{name}.norm"), blocks.smooth(name)
-        self.activation = _ACTIVATIONS[activation]
+        self.activation = FUNCTIONS[activation]
 
     def forward(self, x: Tensor) -> Tensor:
         """Row by row."""
@@ -247,7 +240,7 @@ class Classifier(nn.Module):
         super().__init__()
         self.pooler, self.classifier = blocks.linear("head.pooler"), blocks.linear("head.classifier")
         self.smooth = blocks.smooth("head")
-        self.activation = _ACTIVATIONS[blocks.model.head.activation]
+        self.activation = FUNCTIONS[blocks.model.head.activation]
 
     def forward(self, x: Tensor, keep: Tensor) -> Tensor:
         """Logits before softmax or sigmoid."""
@@ -262,7 +255,7 @@ class SentenceEmbedding(nn.Module):
         head = blocks.model.head
         self.mean, self.normalize = head.pooling == "mean", head.normalize
         self.dense = nn.ModuleList(blocks.linear(f"head.dense.{i}") for i in range(len(head.dense)))
-        self.activations = [_ACTIVATIONS[d.activation] for d in head.dense]
+        self.activations = [FUNCTIONS[d.activation] for d in head.dense]
 
     def forward(self, x: Tensor, keep: Tensor) -> Tensor:
         """keep: [1, T], 1 for tokens, 0 for padding."""

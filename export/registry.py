@@ -8,7 +8,7 @@ import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,6 +115,15 @@ class Target:
     rest_bytes: Mapping[str, int] = field(default_factory=dict)
     overhead: Overhead = Overhead(0, 0, 0)
     usage: Callable[[Emission], str] = lambda emission: ""
+
+
+def lazily(module: str, function: str) -> Callable[..., Any]:
+    """`function` of `module`, imported when it is first called: registering a target must load no engine."""
+
+    def call(*arguments: Any) -> Any:
+        return getattr(importlib.import_module(module), function)(*arguments)
+
+    return call
 
 
 _targets: dict[str, Target] = {}

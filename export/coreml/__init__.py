@@ -2,41 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from export.coreml.usage import usage
-from export.registry import (
-    Emission,
-    GraphSpec,
-    Overhead,
-    Progress,
-    StoredInput,
-    StoredWeight,
-    Target,
-    register,
-)
-from mobilekit.compression.compressed import CompressedModel
+from export.registry import Overhead, Target, lazily, register
 
-
-def _emit(model: CompressedModel, spec: GraphSpec, path: Path, progress: Progress) -> Emission:
-    from export.coreml.write import emit
-
-    return emit(model, spec, path, progress)
-
-
-def _read_weights(path: Path) -> list[StoredWeight]:
-    from export.coreml.read import read_weights
-
-    return read_weights(path)
-
-
-def _read_inputs(path: Path) -> list[StoredInput]:
-    from export.coreml.read import read_inputs
-
-    return read_inputs(path)
-
-
-TARGET = register(
+register(
     Target(
         name="coreml",
         suffix=".mlpackage",
@@ -44,9 +13,9 @@ TARGET = register(
         schemes=("fp32", "fp16", "int8"),
         packages=("coremltools", "protobuf"),
         scale_bytes=2,
-        emit=_emit,
-        read_weights=_read_weights,
-        read_inputs=_read_inputs,
+        emit=lazily("export.coreml.write", "emit"),
+        read_weights=lazily("export.coreml.read", "read_weights"),
+        read_inputs=lazily("export.coreml.read", "read_inputs"),
         # At int8 and fp16 the whole program is float16.
         rest_bytes={"fp16": 2, "int8": 2},
         # benchmarks/results/overhead.json, rounded up.

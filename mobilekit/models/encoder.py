@@ -7,20 +7,13 @@ One module covers the post-norm BERT layouts: embedding size E apart from hidden
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
+from mobilekit.models.activations import FUNCTIONS
 from mobilekit.models.config import EncoderConfig
-
-_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "gelu": functional.gelu,
-    "gelu_new": lambda x: functional.gelu(x, approximate="tanh"),
-    "relu": functional.relu,
-}
 
 
 @dataclass(frozen=True)
@@ -93,7 +86,7 @@ class FeedForward(nn.Module):
         self.down = nn.Linear(config.intermediate_size, config.hidden_size)
         self.norm = nn.LayerNorm(config.hidden_size, eps=config.norm_eps)
         self.dropout = nn.Dropout(config.dropout)
-        self.activation = _ACTIVATIONS[config.activation]
+        self.activation = FUNCTIONS[config.activation]
 
     def forward(self, x: Tensor) -> Tensor:
         """[batch, length, H] -> the same shape."""

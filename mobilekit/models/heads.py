@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from mobilekit.models.activations import FUNCTIONS
 from mobilekit.models.config import EncoderConfig, HeadConfig
-
-_DENSE_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "identity": lambda x: x,
-    "tanh": torch.tanh,
-    "relu": functional.relu,
-    "gelu": functional.gelu,
-}
 
 
 class SequenceClassification(nn.Module):
@@ -26,7 +17,7 @@ class SequenceClassification(nn.Module):
         self.pooler = nn.Linear(encoder.hidden_size, encoder.hidden_size)
         self.classifier = nn.Linear(encoder.hidden_size, len(head.labels))
         self.dropout = nn.Dropout(encoder.dropout)
-        self.activation = _DENSE_ACTIVATIONS[head.activation]
+        self.activation = FUNCTIONS[head.activation]
 
     def forward(self, states: Tensor, attention_mask: Tensor) -> Tensor:
         """states [batch, length, H] -> logits [batch, labels]."""
@@ -40,7 +31,7 @@ class SentenceEmbedding(nn.Module):
         super().__init__()
         self.mean, self.normalize = head.pooling == "mean", head.normalize
         self.dense = nn.ModuleList(nn.Linear(d.in_size, d.out_size, bias=d.bias) for d in head.dense)
-        self.activations = [_DENSE_ACTIVATIONS[d.activation] for d in head.dense]
+        self.activations = [FUNCTIONS[d.activation] for d in head.dense]
 
     def forward(self, states: Tensor, attention_mask: Tensor) -> Tensor:
         """states [batch, length, H], attention_mask [batch, length] -> embeddings [batch, size]."""
