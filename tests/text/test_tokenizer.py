@@ -75,7 +75,7 @@ def test_description_for_the_manifest(folder: Path) -> None:
 
 def test_parity_texts_are_many_and_the_same_each_time() -> None:
     texts = parity_texts()
-    assert len(texts) == COUNT and len(set(texts)) > COUNT - 20
+    assert COUNT == 500 and len(texts) == COUNT and len(set(texts)) > COUNT - 20
     assert texts == parity_texts()
 
 
@@ -97,7 +97,9 @@ def test_broken_files_are_named(folder: Path, content: str) -> None:
 
 
 def test_missing_and_foreign_vocabularies_are_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"expected tokenizer.json or vocab.txt"):
+    with pytest.raises(
+        InputError, match=r"expected one of tokenizer.json, vocab.txt, spiece.model, sentencepiece.bpe.model"
+    ):
         load_tokenizer(tmp_path, 512)
     (tmp_path / "vocab.txt").write_text("a\nb\n")
     with pytest.raises(InputError, match=r"not a BERT vocabulary: \[UNK\], \[CLS\]"):
@@ -110,3 +112,93 @@ def test_missing_and_foreign_vocabularies_are_named(tmp_path: Path) -> None:
 def test_lone_surrogates_are_refused(folder: Path) -> None:
     with pytest.raises(InputError, match="cannot be encoded"):
         load_tokenizer(folder, 512).encode("a \ud800 b")
+
+
+def test_words_and_sequences_of_ids(folder: Path) -> None:
+    got = load_tokenizer(folder, 512).encode("good films!", "bad")
+    assert got.words == (None, 0, 1, 1, 2, None, 0, None)
+    assert got.sequences == (None, 0, 0, 0, 0, None, 1, None)
+    assert len(got.words) == len(got.sequences) == len(got.ids) == len(got.offsets)
+
+
+def test_only_one_text_is_cut_when_asked(folder: Path) -> None:
+    from transformers import BertTokenizerFast
+
+    tokenizer, theirs = load_tokenizer(folder, 512), BertTokenizerFast(str(folder / "vocab.txt"))
+    first, second = "good film " * 4, "bad film " * 9
+    for way, text, pair in (
+        ("only_second", first, second),
+        ("only_first", second, first),
+        ("longest_first", first, second),
+    ):
+        for limit in (12, 13, 20):
+            got, expected = (
+                tokenizer.encode(text, pair, limit, way),
+                theirs(text, pair, truncation=way, max_length=limit),
+            )
+            assert got.truncated and got.ids.tolist() == expected["input_ids"]
+    whole = tokenizer.encode(first, second, truncation="only_second")
+    assert not whole.truncated and whole.ids.tolist() == theirs(first, second)["input_ids"]
+
+
+def test_a_text_that_may_not_be_cut_and_is_too_long_is_refused(folder: Path) -> None:
+    tokenizer = load_tokenizer(folder, 512)
+    with pytest.raises(InputError, match="the first text takes 11 of 11 ids .* no room for the second; shorten it"):
+        tokenizer.encode("good film " * 4, "bad " * 9, 11, truncation="only_second")
+    with pytest.raises(InputError, match="the second text takes 12 of 11 ids .* no room for the first"):
+        tokenizer.encode("good", "bad " * 9, 11, truncation="only_first")
+    with pytest.raises(InputError, match="the first text takes 42 of 12 ids"):
+        tokenizer.encode("good film " * 20, None, 12, truncation="only_second")
+    with pytest.raises(InputError, match="did you mean 'only_second'"):
+        tokenizer.encode("good", "bad", truncation="only_secnd")
+    with pytest.raises(InputError, match="at most 2 ids leave no room for the 3 special tokens"):
+        tokenizer.encode("good", "bad", 2)
+    # A refused text leaves no limit behind.
+    assert len(tokenizer.encode("good film " * 20).ids) == 42
+    assert tokenizer.encode("good", "bad", 3).ids.tolist() == [2, 3, 3]
+
+
+def test_ids_back_to_text(folder: Path) -> None:
+    tokenizer = load_tokenizer(folder, 512)
+    ids = tokenizer.encode("Good films!", "bad").ids
+    assert " ".join(map(tokenizer.token_of, ids)) == "[CLS] good film ##s ! [SEP] bad [SEP]"
+    assert tokenizer.decode(ids) == "good films! bad" and tokenizer.decode([]) == ""
+    for wrong in (-1, len(VOCABULARY), 2**31, 2**40):
+        with pytest.raises(InputError, match=f"id {wrong} is not in the tokenizer's vocabulary of {len(VOCABULARY)}"):
+            tokenizer.token_of(wrong)
+        with pytest.raises(InputError, match=f"id {wrong} is not in"):
+            tokenizer.decode([2, wrong])
+
+
+def test_mask_token(folder: Path) -> None:
+    tokenizer = load_tokenizer(folder, 512)
+    assert (tokenizer.mask_token, tokenizer.mask_id) == ("[MASK]", 4)
+    assert tokenizer.encode("a [MASK] film").ids.tolist() == [2, 5, 4, VOCABULARY.index("film"), 3]
+    (folder / "vocab.txt").write_text("\n".join(t for t in VOCABULARY if t != "[MASK]") + "\n")
+    tokenizer = load_tokenizer(folder, 512)
+    assert (tokenizer.mask_token, tokenizer.mask_id) == (None, None)
+
+
+def test_damaged_character_map_in_tokenizer_json_is_an_input_error(folder: Path) -> None:
+    content = json.loads(load_tokenizer(folder, 512).serialized())
+    # A trie of one unit whose children lie outside of it.
+    content["normalizer"] = {"type": "Precompiled", "precompiled_charsmap": "BAAAAAD8//8="}
+    (folder / "tokenizer.json").write_text(json.dumps(content))
+    with pytest.raises(InputError, match="tokenizer: its file is damaged and cannot encode this text"):
+        load_tokenizer(folder, 512).encode("good")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("[]", "expected a JSON object, got list"),
+        ("{", "tokenizer_config.json: not JSON"),
+        ('{"do_lower_case": 1}', "do_lower_case is 1; it has to be true or false"),
+        ('{"strip_accents": "no"}', "strip_accents is 'no'"),
+        ('{"model_max_length": 4}', "inputs of at most 4 ids"),
+    ],
+)
+def test_bad_options_are_named(folder: Path, options: str, message: str) -> None:
+    (folder / "tokenizer_config.json").write_text(options)
+    with pytest.raises(InputError, match=message):
+        load_tokenizer(folder, 512)
