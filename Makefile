@@ -23,6 +23,10 @@ demo: setup ## export the built-in 6-layer MiniLM at int8 to all targets, check 
 test: setup lint ## everything that CI holds: lint, types, import rules, all tests
 	$(PY) -m pytest
 
+.PHONY: test-all
+test-all: test ## the same, and every family with every head on every target (some 10 minutes more)
+	$(PY) -m benchmarks.matrix --out benchmarks/results/matrix.json
+
 .PHONY: test-fast
 test-fast: setup ## the tests without real weights and real engines
 	$(PY) -m pytest -m "not slow"
@@ -32,6 +36,10 @@ test-macos: ## on a Mac: the tests of the native Core ML runtime
 	@[ "$$(uname -s)" = Darwin ] || { echo "error: make test-macos needs macOS; this is $$(uname -s)." >&2; exit 2; }
 	@$(MAKE) --no-print-directory setup
 	$(PY) -m pytest -m macos
+
+.PHONY: check-mediapipe
+check-mediapipe: setup ## open exported .tflite files with MediaPipe (in an environment of its own) and compare
+	@scripts/check_mediapipe.sh
 
 .PHONY: lint
 lint: setup ## ruff (lint, format), mypy, import rules

@@ -34,7 +34,12 @@ from mobilekit.models.model import Model, fresh_module
 _SHAPE = EncoderConfig(
     vocab_size=600, hidden_size=64, layers=2, heads=4, intermediate_size=128, embedding_size=64, max_positions=128
 )
-_HEADS = (HeadConfig("sentence-embedding"), HeadConfig("sequence-classification", ("negative", "positive")))
+_HEADS = (
+    HeadConfig("sentence-embedding"),
+    HeadConfig("sequence-classification", ("negative", "positive")),
+    # The largest graph of all heads.
+    HeadConfig("fill-mask", activation="gelu_new"),
+)
 _SHAPES = (
     replace(_SHAPE, layers=1),
     replace(_SHAPE, layers=6),

@@ -35,7 +35,7 @@ def outputs(model: Model, compressed: CompressedModel, workers: Workers, folder:
     entries = workers.emit("tflite", records, GraphSpec(_LENGTHS, "Smoothing"), path, lambda _: None).entry_points
     loaded = engine("litert").load(path, tuple(entries.values()), 1)
     found = []
-    for entry in golden(compressed, model.tokenizer, _LENGTHS):
+    for entry in golden(compressed, model, _LENGTHS):
         ids, length = entry["input_ids"], entry["length"]
         inputs = {name: np.zeros((1, length), np.int32) for name in ("input_ids", "attention_mask", "token_type_ids")}
         inputs["input_ids"][0, : len(ids)], inputs["attention_mask"][0, : len(ids)] = ids, 1
@@ -56,12 +56,12 @@ def cosines(got: list[np.ndarray[Any, Any]], expected: list[np.ndarray[Any, Any]
 def main(out: Path) -> None:
     """Compare int8 with and without smoothing, against torch on the same weights and on the float ones."""
     model, rows = load("minilm-l6"), []
-    exact = [np.array(e["output"]) for e in golden(compress(model, "fp32"), model.tokenizer, _LENGTHS)]
+    exact = [np.array(e["output"]) for e in golden(compress(model, "fp32"), model, _LENGTHS)]
     workers = Workers()
     try:
         for smooth in (False, True):
             compressed = compress(model, replace(scheme("int8"), smooth=smooth))
-            decoded = [np.array(e["output"]) for e in golden(compressed, model.tokenizer, _LENGTHS)]
+            decoded = [np.array(e["output"]) for e in golden(compressed, model, _LENGTHS)]
             with tempfile.TemporaryDirectory() as folder:
                 got = outputs(model, compressed, workers, Path(folder))
             rows.append(

@@ -27,8 +27,9 @@ from export.worker import Workers
 from mobilekit.compression.compress import compress
 from mobilekit.compression.compressed import save_records
 from mobilekit.models.config import EncoderConfig, HeadConfig
-from mobilekit.models.load import load, save_model
+from mobilekit.models.load import load
 from mobilekit.models.model import Model, fresh_module
+from mobilekit.models.save import save_model
 from mobilekit.process import EngineProcess
 from mobilekit.runtimes.base import engines
 

@@ -17,7 +17,7 @@ import click
 from mobilekit.errors import CheckFailedError
 
 _ROOT = Path(__file__).parent.parent
-DOCUMENTS = ("README.md", "docs/targets.md")
+DOCUMENTS = ("README.md", "docs/models.md", "docs/targets.md")
 _RESULTS = Path(__file__).parent / "results"
 
 
@@ -87,7 +87,30 @@ def smoothing(content: dict[str, Any]) -> str:
     )
 
 
-_TABLES: dict[str, Callable[[dict[str, Any]], str]] = {"builtin": builtin, "stock": stock, "smoothing": smoothing}
+def matrix(content: dict[str, Any]) -> str:
+    """Families and heads: artifacts that passed of those that were made, by scheme."""
+    rows = content["rows"]
+    tasks = sorted({row["task"] for row in rows})
+    lines = [f"| family | {' | '.join(tasks)} |", f"|---|{'---|' * len(tasks)}"]
+    for family in sorted({row["family"] for row in rows}):
+        cells = []
+        for task in tasks:
+            own = [row for row in rows if (row["family"], row["task"]) == (family, task)]
+            counts = [[row["passed"] for row in own if row["scheme"] == scheme] for scheme in ("int8", "fp16")]
+            cells.append(", ".join(f"{sum(passed)} of {len(passed)}" for passed in counts))
+        lines.append(f"| {family} | {' | '.join(cells)} |")
+    passed = sum(row["passed"] for row in rows)
+    return "\n".join(
+        [*lines, "", f"int8 (three targets), fp16 (Core ML, TFLite). {passed} of {len(rows)} artifacts passed."]
+    )
+
+
+_TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
+    "builtin": builtin,
+    "matrix": matrix,
+    "smoothing": smoothing,
+    "stock": stock,
+}
 
 
 def filled(text: str) -> str:

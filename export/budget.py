@@ -39,13 +39,17 @@ def budget_bytes(target: Target, scheme: str, tensors: Sequence[Json], layers: i
     return floor + graph_bytes(target, scheme, tensors, layers, lengths)
 
 
+def group_of(name: str) -> str:
+    """The group that a tensor is counted in: `layers.0.attention.query.weight` is attention's."""
+    parts = name.split(".")
+    return parts[2] if parts[0] == "layers" and len(parts) > 2 else parts[0]
+
+
 def groups(tensors: Iterable[Json]) -> dict[str, dict[str, int]]:
     """Parameters and bytes of the codes or values by group: embeddings, attention, ffn, head."""
     sums: dict[str, dict[str, int]] = {}
     for entry in tensors:
-        parts = entry["name"].split(".")
-        group = parts[2] if parts[0] == "layers" else parts[0]
-        found = sums.setdefault(group, {"parameters": 0, "bytes": 0})
+        found = sums.setdefault(group_of(entry["name"]), {"parameters": 0, "bytes": 0})
         count = 1
         for size in entry["shape"]:
             count *= size

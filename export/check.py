@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from export.budget import budget_bytes
 from export.registry import target as find_target
 from export.stored import compare, stored_inputs, stored_weights
 from export.thresholds import CENTRED_COSINE, LEAST_COSINE, LENGTH_RATIO, PADDING_MARGIN, Tolerance, thresholds
-from mobilekit.artifact import Artifact
+from mobilekit.artifact import Artifact, Json, Manifest, size_and_hash
 from mobilekit.errors import MobilekitError
 from mobilekit.runtimes.runner import Runner
 from mobilekit.text.parity import parity_digest
@@ -25,6 +25,8 @@ Vector = NDArray[np.floating]
 _GARBAGE_ID = 1
 # Two logits this close, relative to their length, may change places when activations are quantized.
 _CLOSE = 0.02
+# The same where there are hundreds of tokens, of which one or another lies at the far end of what rounding does.
+_CLOSE_OF_MANY = 0.06
 _COPIES_OF_LABELS = 3
 
 
@@ -72,9 +74,8 @@ def check_files(artifact: Artifact) -> CheckResult:
     """Every file has the sha256 of the manifest."""
     altered = artifact.altered()
     count = 1 + len(artifact.manifest.content["files"])
-    return CheckResult(
-        "files", not altered, f"altered: {', '.join(altered)}" if altered else f"{count} equal", "sha256"
-    )
+    said = f"missing or altered: {', '.join(altered)}" if altered else f"{count} equal"
+    return CheckResult("files", not altered, said, "sha256")
 
 
 def check_inputs(artifact: Artifact) -> CheckResult:
@@ -111,7 +112,11 @@ def check_bytes(artifact: Artifact) -> CheckResult:
     limit = budget_bytes(target, content["scheme"], content["tensors"], content["layers"], lengths)
     # Labels are in the file's metadata too, in one format twice.
     limit += _COPIES_OF_LABELS * len(json.dumps(content["labels"]).encode())
-    return CheckResult("bytes", content["bytes"] <= limit, f"{content['bytes']:,}", f"<= {limit:,}")
+    # What the file carries for task libraries, its vocabulary above all.
+    limit += target.attached_bytes(artifact.model_path)
+    size, _ = size_and_hash(artifact.model_path)
+    said = f"{size:,}" if size == content["bytes"] else f"{size:,}, not the {content['bytes']:,} of the manifest"
+    return CheckResult("bytes", content["bytes"] == size <= limit, said, f"<= {limit:,}")
 
 
 def check_tokenizer(artifact: Artifact) -> CheckResult:
@@ -129,11 +134,16 @@ def check_output(artifact: Artifact, runner: Runner) -> CheckResult:
     tolerance = thresholds(artifact.manifest.content["scheme"]).output
     got, expected = [], []
     for entry in artifact.manifest.content["golden"]:
-        got.append(_run(runner, entry["input_ids"], entry["token_type_ids"]))
+        output = _run(runner, entry)
+        got.append(listed(output, entry["rows"], entry["columns"]).ravel())
         expected.append(np.array(entry["output"], np.float32))
-    passed, measured = hold(tolerance, got, expected)
-    if artifact.manifest.task == "sequence-classification":
-        kept, said = hold_answers(artifact.manifest.content["problem_type"], got, expected)
+        if got[-1].shape != expected[-1].shape:
+            return CheckResult("output", False, f"{got[-1].size} values instead of {expected[-1].size}", "as in golden")
+    tolerance = tolerance.at(_largest(expected))
+    embeds = artifact.manifest.task == "sentence-embedding"
+    passed, measured = hold(tolerance, got, expected, together=not embeds)
+    if not embeds:
+        kept, said = hold_answers(_kind(artifact.manifest), got, expected)
         passed, measured = passed and kept, measured + said
     elif tolerance.metric == "cosine":
         # A cosine does not see lengths, and apps take dot products.
@@ -143,18 +153,18 @@ def check_output(artifact: Artifact, runner: Runner) -> CheckResult:
     return CheckResult("output", passed, measured, f"{tolerance.metric} {sign} {tolerance.limit:g}")
 
 
-def hold(tolerance: Tolerance, got: list[Vector], expected: list[Vector]) -> tuple[bool, str]:
+def hold(tolerance: Tolerance, got: list[Vector], expected: list[Vector], together: bool) -> tuple[bool, str]:
     """Whether outputs lie within a tolerance, and what was measured.
 
-    Cosines are those of single embeddings, of which the mean has to keep the limit and the least LEAST_COSINE; logits
-    are few, and theirs is that of all inputs' together.
+    Cosines are those of single embeddings, of which the mean has to keep the limit and the least LEAST_COSINE. Logits
+    are few, and theirs is that of all inputs' `together`.
     """
     if not all(np.isfinite(g).all() for g in got):
         return False, "not finite"
     if tolerance.metric == "max_abs":
         worst = max(float(np.abs(g - e).max()) for g, e in zip(got, expected, strict=True))
         return worst <= tolerance.limit, f"{worst:.1e}"
-    if got[0].size < 16:
+    if together:
         got, expected = [np.concatenate(got)], [np.concatenate(expected)]
     cosines = [_cosine(g, e) for g, e in zip(got, expected, strict=True)]
     mean, least = sum(cosines) / len(cosines), min(cosines)
@@ -162,41 +172,71 @@ def hold(tolerance: Tolerance, got: list[Vector], expected: list[Vector]) -> tup
     return mean >= tolerance.limit and least >= LEAST_COSINE, said
 
 
-def hold_answers(problem_type: str | None, got: list[Vector], expected: list[Vector]) -> tuple[bool, str]:
+def listed(output: Vector, rows: Sequence[int] | None, columns: Sequence[int] | None) -> Vector:
+    """The values that a manifest lists of an output: [rows, columns] of it, None for all."""
+    if rows is not None:
+        output = output[list(rows)]
+    return output if columns is None else output[..., list(columns)]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What logits say. width: values a row. choice: whether a row is one choice among its columns. answers: whether
+    there is an answer to compare (not in regression). close: how near, relative to a row's length, values may lie to
+    change places."""
+
+    width: int
+    choice: bool
+    answers: bool = True
+    close: float = _CLOSE
+
+
+def _kind(manifest: Manifest) -> Kind:
+    if manifest.task == "sequence-classification":
+        problem = manifest.content["problem_type"]
+        return Kind(len(manifest.labels), problem == "single_label_classification", problem != "regression")
+    if manifest.task == "fill-mask":
+        return Kind(len(manifest.content["golden"][0]["output"]), choice=True)
+    choice = manifest.task == "token-classification"
+    return Kind(len(manifest.labels), choice, answers=choice, close=_CLOSE_OF_MANY)
+
+
+def hold_answers(kind: Kind, got: list[Vector], expected: list[Vector]) -> tuple[bool, str]:
     """Whether logits say the same, beyond what their cosine sees: a common offset would hide everything from that.
 
-    Centred logits (for one label of many each input's own mean taken off, else each label's mean over the inputs) have
-    to keep CENTRED_COSINE, and answers that are not a matter of rounding have to be the same.
+    Centred logits (for one choice of many each row's own mean taken off, else each column's mean over the rows) have
+    to keep CENTRED_COSINE, and answers that are not a matter of rounding have to be the same. A row is an input, or a
+    token of one.
     """
-    e, g = np.stack(expected).astype(np.float64), np.stack(got).astype(np.float64)
-    single = problem_type == "single_label_classification"
-    middle, shift = (e.mean(1, keepdims=True), g.mean(1, keepdims=True)) if single else (e.mean(0), e.mean(0))
+    e, g = (np.concatenate([v.reshape(-1, kind.width) for v in vs]).astype(np.float64) for vs in (expected, got))
+    middle, shift = (e.mean(1, keepdims=True), g.mean(1, keepdims=True)) if kind.choice else (e.mean(0), e.mean(0))
     size = float(np.linalg.norm(e - middle))
     said, kept = "", True
     if size:
         centred = _cosine((g - shift).ravel(), (e - middle).ravel())
         kept, said = centred >= CENTRED_COSINE, f"; centred {centred:.5f}"
-    if problem_type != "regression":
-        margin = _CLOSE * size / len(expected) ** 0.5
-        flips = sum(
-            _flipped(a, b, margin) if single else _signs_flipped(a, b, margin) for a, b in zip(e, g, strict=True)
-        )
+    if kind.answers:
+        margin, differ = kind.close * size / len(e) ** 0.5, _flipped if kind.choice else _signs_flipped
+        flips = sum(differ(a, b, margin) for a, b in zip(e, g, strict=True))
         kept, said = kept and not flips, said + (f"; {flips} answers changed" if flips else "")
     return kept, said
 
 
 def check_padding(artifact: Artifact, runner: Runner) -> CheckResult:
     """The output does not change with padding: at every longer length, and whatever stands in the padded places."""
-    limit = thresholds(artifact.manifest.content["scheme"]).padding
+    golden = artifact.manifest.content["golden"]
+    size = _largest([np.array(entry["output"]) for entry in golden])
+    limit = thresholds(artifact.manifest.content["scheme"]).padding.at(size).limit
     worst, flips, tried = 0.0, 0, 0
-    for entry in artifact.manifest.content["golden"]:
-        ids, types = entry["input_ids"], entry["token_type_ids"]
-        base = _run(runner, ids, types)
-        for other in _padded_outputs(artifact, runner, ids, types):
+    for entry in golden:
+        base = _run(runner, entry)
+        for other in _padded_outputs(artifact, runner, entry):
             tried += 1
             difference = np.abs(other - base).max()
             worst = max(worst, float(difference) if np.isfinite(difference) else float("inf"))
-            flips += artifact.manifest.task == "sequence-classification" and _flipped(base, other, limit)
+            if artifact.manifest.task != "sentence-embedding":
+                rows = zip(np.atleast_2d(base), np.atleast_2d(other), strict=True)
+                flips += sum(_flipped(one, two, limit) for one, two in rows)
     measured = f"{worst:.1e} in {tried}" + (f"; {flips} answers changed" if flips else "")
     return CheckResult("padding", worst <= limit and not flips, measured, f"<= {limit:g}")
 
@@ -210,7 +250,8 @@ def check_lengths(artifact: Artifact, runner: Runner) -> CheckResult:
         # The reference interpreter is slow: every sixteenth length, and those around each exported one.
         near = {n + d for n in manifest.lengths for d in (-1, 0, 1)}
         sizes = [n for n in sizes if n <= 3 or n % 16 == 8 or n in near]
-    outputs = np.stack([_run(runner, longest[:n], None) for n in sizes])
+    # Of what has a row for each token the first, whose states have seen all others.
+    outputs = np.stack([np.atleast_2d(_run_ids(runner, longest[:n], None, None, 0))[0] for n in sizes])
     bad = [n for n, output in zip(sizes, outputs, strict=True) if not np.isfinite(output).all()]
     said = f"{len(sizes)} of {len(longest)} tried"
     if bad:
@@ -228,23 +269,34 @@ def report_delegation(runner: Runner) -> CheckResult:
     return CheckResult("delegation", True, f"{share:.0f} % of {counts['total']} operations", "reported")
 
 
-def _padded_outputs(artifact: Artifact, runner: Runner, ids: list[int], types: list[int]) -> Iterator[Vector]:
-    names = artifact.manifest.input_names
+def _padded_outputs(artifact: Artifact, runner: Runner, entry: Json) -> Iterator[Vector]:
+    names, ids, types = artifact.manifest.input_names, entry["input_ids"], entry["token_type_ids"]
     for length in artifact.manifest.lengths:
         gap = length - len(ids)
         if gap < 1:
             continue
-        yield _run(runner, ids, types, length)
+        yield _run(runner, entry, length)
         if "attention_mask" in names:
             # Where the mask is an input, what stands in the padded places must not matter at all.
             mask = [1] * len(ids) + [0] * gap
             garbage = [i % 7 + _GARBAGE_ID for i in range(gap)]
-            output = runner(ids + garbage, mask, types + [max(types)] * gap, length)
-            yield output[artifact.manifest.output_name][0]
+            output = runner(ids + garbage, mask, types + [max(types)] * gap, length, entry["predict"])
+            values = output[artifact.manifest.output_name][0]
+            yield values[: len(ids)] if artifact.manifest.per_token else values
 
 
-def _run(runner: Runner, ids: list[int], types: list[int] | None, length: int | None = None) -> Vector:
-    return runner(ids, None, types, length)[runner.artifact.manifest.output_name][0]
+def _run(runner: Runner, entry: Json, length: int | None = None) -> Vector:
+    return _run_ids(runner, entry["input_ids"], entry["token_type_ids"], length, entry["predict"])
+
+
+def _run_ids(
+    runner: Runner, ids: list[int], types: list[int] | None, length: int | None, predict: int | None
+) -> Vector:
+    return runner(ids, None, types, length, predict)[runner.artifact.manifest.output_name][0]
+
+
+def _largest(outputs: Sequence[Vector]) -> float:
+    return max(float(np.abs(output).max(initial=0.0)) for output in outputs)
 
 
 def _flipped(base: Vector, other: Vector, limit: float) -> bool:

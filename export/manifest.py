@@ -12,23 +12,36 @@ from export.budget import groups
 from export.registry import Emission, Target
 from export.stored import tensor_entries
 from export.thresholds import thresholds
-from mobilekit.artifact import SCHEMA_VERSION, Json, size_and_hash
+from mobilekit.artifact import PREDICT_MASK, SCHEMA_VERSION, Json, size_and_hash
 from mobilekit.compression.compressed import CompressedModel
-from mobilekit.errors import InputError
+from mobilekit.errors import InputError, short
 from mobilekit.host import versions
 from mobilekit.models.model import Model
+from mobilekit.models.tasks import TASKS
 from mobilekit.text.parity import parity_digest
 from mobilekit.text.tokenizer import LEAST_LENGTH, TOKENIZER_FILE
 from mobilekit.version import __version__
 
 DEFAULT_LENGTHS = (32, 128)
 MINIMUM_IOS = (16, 17, 18)
+LATEST_IOS = MINIMUM_IOS[-1]
+# What the manifest's schema has room for: lengths, and ids of a golden input, of which one fills each length.
+_MOST_LENGTHS, _LONGEST = 64, 4096
+# With scheme and suffix well below the 255 bytes of a file's name.
+_LONGEST_NAME = 120
 _MEANING = {
     "input_ids": "token ids, padded with the tokenizer's pad id",
     "attention_mask": "1 for tokens, 0 for padding",
     "token_type_ids": "0 for the first text and its special tokens, 1 for the second",
-    "embedding": "sentence embedding",
-    "logits": "one value a label, before softmax or sigmoid",
+    "probabilities": "logits after softmax (one label of many) or sigmoid (several labels)",
+    PREDICT_MASK: "1 at the token that is asked for, 0 elsewhere",
+}
+OUTPUTS = {
+    "sentence-embedding": "sentence embedding",
+    "sequence-classification": "one value a label, before softmax or sigmoid",
+    "token-classification": "one value a label for every token, before softmax",
+    "question-answering": "start and end score of every token, before softmax",
+    "fill-mask": "one value a token of the vocabulary for the token that is asked for, before softmax",
 }
 
 
@@ -51,18 +64,26 @@ def subject(model: Model, compressed: CompressedModel, lengths: tuple[int, ...])
     return Subject(model, compressed, lengths, digest.hexdigest(), parity_digest(model.tokenizer))
 
 
-def checked_lengths(lengths: Sequence[int], model: Model) -> tuple[int, ...]:
-    """Lengths ascending; raises InputError for one that is double, too short, or beyond the position table."""
+def checked_lengths(lengths: Sequence[int], model: Model | None = None) -> tuple[int, ...]:
+    """Lengths ascending; raises InputError for one that is double, too short, or beyond the model's position table.
+
+    model: None where it is not loaded yet, and only what no model could have is refused.
+    """
     if not lengths:
         raise InputError("no length given; for example --lengths 32,128.")
-    if len(set(lengths)) != len(lengths):
-        raise InputError(f"lengths {', '.join(map(str, lengths))}: one is given twice.")
-    most = model.config.max_tokens
+    if len(lengths) > _MOST_LENGTHS:
+        raise InputError(f"{len(lengths)} lengths are too many for one file; at most {_MOST_LENGTHS} (--lengths).")
+    double = next((n for i, n in enumerate(lengths) if n in lengths[:i]), None)
+    if double is not None:
+        raise InputError(f"length {short(double)} is given twice (--lengths); give it once.")
+    table = _LONGEST if model is None else model.config.max_tokens
+    most = min(table, _LONGEST)
     for length in lengths:
         if not LEAST_LENGTH <= length <= most:
+            why = ", the model's position table" if table < _LONGEST else ""
+            example = most if why else "32,128"
             raise InputError(
-                f"length {length} is outside {LEAST_LENGTH} to {most}, the model's position table; "
-                f"for example --lengths {most}."
+                f"length {short(length)} is outside {LEAST_LENGTH} to {most}{why}; for example --lengths {example}."
             )
     return tuple(sorted(lengths))
 
@@ -76,9 +97,41 @@ def checked_scheme(targets: Sequence[Target], scheme: str) -> None:
             )
 
 
+def checked_inputs(targets: Sequence[Target], model: Model, lengths: Sequence[int], minimum_ios: int) -> None:
+    """Raise InputError where a target cannot have the inputs that a head needs."""
+    asks = TASKS[model.head.task].asks_token
+    if asks and len(lengths) > 1 and minimum_ios < 18 and any(target.name == "coreml" for target in targets):
+        raise InputError(
+            f"{model.head.task} has an input that says which token is asked for; before iOS 18 Core ML takes several "
+            "lengths with one input only. Give one length, or --minimum-ios 18."
+        )
+
+
+def output_shape(compressed: CompressedModel) -> list[int | str]:
+    """Shape of the graph's output; "length" is one of the exported lengths."""
+    encoder, head = compressed.encoder, compressed.head
+    if head.task == "fill-mask":
+        return [1, encoder.vocab_size]
+    if head.task == "sentence-embedding":
+        return [1, head.dense[-1].out_size if head.dense else encoder.hidden_size]
+    return [1, "length", len(head.labels)] if head.per_token else [1, len(head.labels)]
+
+
+def checked_name(name: str, given: bool) -> str:
+    """A model's name, as folders and files can have it. Raises InputError for one that is too long, and for one that
+    the user has `given` and that would have to be changed."""
+    if len(name) > _LONGEST_NAME:
+        raise InputError(f"name '{name[:40]}...' has {len(name)} characters; at most {_LONGEST_NAME} (--name).")
+    if given and _plain(name) != name:
+        raise InputError(
+            f"--name '{short(name)}': use letters, digits, '.', '_' and '-' only, such as '{_plain(name)}'."
+        )
+    return name
+
+
 def artifact_name(model: Model, scheme: str) -> str:
     """`minilm-l6-int8`: the folder that holds the targets."""
-    return f"{_plain(model.name)}-{scheme}"
+    return f"{_plain(checked_name(model.name, given=False))}-{scheme}"
 
 
 def takes_pairs(compressed: CompressedModel, emission: Emission) -> bool:
@@ -108,14 +161,15 @@ def build_manifest(subject: Subject, target: Target, emission: Emission, golden:
     others = {p.name: size_and_hash(p)[1] for p in sorted(folder.iterdir()) if p.name != file}
     tensors = tensor_entries(compressed, max(subject.lengths))
     limits = thresholds(compressed.scheme)
-    output = compressed.head.output_name
+    largest = max(abs(value) for entry in golden for value in entry["output"])
+    output, task = compressed.head.output_name, compressed.head.task
     return {
         "schema": SCHEMA_VERSION,
         "name": artifact_name(model, compressed.scheme),
         "model": model.name,
-        "task": compressed.head.task,
+        "task": task,
         "labels": list(compressed.head.labels),
-        "problem_type": compressed.head.problem_type if compressed.head.labels else None,
+        "problem_type": compressed.head.problem_type if task == "sequence-classification" else None,
         "source": {
             "id": model.source.id,
             "revision": model.source.revision,
@@ -129,8 +183,11 @@ def build_manifest(subject: Subject, target: Target, emission: Emission, golden:
         "files": others,
         "scheme": compressed.scheme,
         "plan": [{"pattern": "*", "scheme": compressed.scheme}],
-        "inputs": [_port(name, "int32", [1, "length"]) for name in emission.input_names],
-        "outputs": [_port(output, "float32", [1, len(golden[0]["output"])])],
+        "inputs": [_port(name, "int32", [1, "length"], _MEANING[name]) for name in emission.input_names],
+        "outputs": [
+            _port(output, "float32", output_shape(compressed), OUTPUTS[task]),
+            *(_port(name, "float32", output_shape(compressed), _MEANING[name]) for name in emission.more_outputs),
+        ],
         "lengths": [{"length": n, "entry": e} for n, e in sorted(emission.entry_points.items())],
         "exits": [],
         "tokenizer": _tokenizer(subject, emission, others),
@@ -139,7 +196,7 @@ def build_manifest(subject: Subject, target: Target, emission: Emission, golden:
         "tensors": tensors,
         "groups": groups(tensors),
         "golden": golden,
-        "tolerance": {"host": limits.output.to_dict(), "device": limits.device.to_dict()},
+        "tolerance": {"host": limits.output.at(largest).to_dict(), "device": limits.device.at(largest).to_dict()},
         "checks": [],
         "status": "unchecked",
         "teacher": None,
@@ -168,6 +225,7 @@ def _tokenizer(subject: Subject, emission: Emission, files: dict[str, str]) -> J
         "lower_case": tokenizer.lower_case,
         "special_ids": tokenizer.special_ids(),
         "pad_id": subject.model.config.pad_id,
+        "mask_id": tokenizer.mask_id,
         "template": single,
         "pair_template": pair if takes_pairs(subject.compressed, emission) else [],
         "max_length": tokenizer.max_length,
@@ -176,8 +234,8 @@ def _tokenizer(subject: Subject, emission: Emission, files: dict[str, str]) -> J
     }
 
 
-def _port(name: str, dtype: str, shape: list[int | str]) -> Json:
-    return {"name": name, "dtype": dtype, "shape": shape, "meaning": _MEANING[name]}
+def _port(name: str, dtype: str, shape: list[int | str], meaning: str) -> Json:
+    return {"name": name, "dtype": dtype, "shape": shape, "meaning": meaning}
 
 
 def _plain(name: str) -> str:

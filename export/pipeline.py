@@ -19,6 +19,7 @@ from export.manifest import (
     Subject,
     artifact_name,
     build_manifest,
+    checked_inputs,
     checked_lengths,
     checked_scheme,
     file_name,
@@ -26,20 +27,21 @@ from export.manifest import (
     takes_pairs,
 )
 from export.readme import readme
-from export.registry import GraphSpec, Target, targets
+from export.registry import GraphSpec, Target, target_of, targets
 from export.registry import target as find_target
 from export.worker import Workers, shared_workers
-from mobilekit.artifact import Artifact, Json, open_folder, write_manifest
+from mobilekit.artifact import MANIFEST_FILE, Artifact, Json, open_folder, write_manifest
 from mobilekit.compression.compress import compress
 from mobilekit.compression.compressed import CompressedModel, save_records
 from mobilekit.compression.folder import records_of
 from mobilekit.compression.schemes.registry import scheme as find_scheme
-from mobilekit.errors import CheckFailedError, EngineError, InputError, MissingExtraError, MobilekitError
+from mobilekit.compression.schemes.registry import schemes
+from mobilekit.errors import CheckFailedError, EngineError, InputError, MissingExtraError, MobilekitError, unknown
 from mobilekit.host import describe, is_installed
 from mobilekit.models.load import load
 from mobilekit.models.model import Model
 from mobilekit.runtimes.runner import Runner, open_artifact
-from mobilekit.staging import refuse_existing, require_space, scratch, staged
+from mobilekit.staging import refuse_existing, refuse_unwritable, require_space, scratch, staged
 from mobilekit.text.tokenizer import TOKENIZER_FILE, VOCABULARY_FILE
 from mobilekit.version import __version__
 
@@ -121,15 +123,18 @@ def export(
     target failed.
     """
     chosen = [find_target(name) for name in prepare(target, scheme, minimum_ios)]
+    refuse_unwritable(Path(out))
     loaded = model if isinstance(model, Model) else load(model)
     wanted = checked_lengths(lengths, loaded)
+    checked_inputs(chosen, loaded, wanted, minimum_ios)
     place = Path(out) / artifact_name(loaded, scheme)
+    refuse_unwritable(place)
     for each in chosen:
-        refuse_existing(place / each.name, force)
+        refuse_existing(place / each.name, force, MANIFEST_FILE)
     report("model", "compressing the weights")
     compressed = (records_of(loaded, loaded.folder, scheme) if loaded.folder else None) or compress(loaded, scheme)
     require_space(place, _space(compressed, len(chosen)))
-    entries = golden(compressed, loaded.tokenizer, wanted, loaded.prefix)
+    entries = golden(compressed, loaded, wanted)
     job = _Job(subject(loaded, compressed, wanted), entries, minimum_ios, place, force, keep_failing, report)
     report("model", "compressed")
     for each in chosen:
@@ -204,7 +209,7 @@ class _Job:
         place = self.place / target.name
         runner = None
         try:
-            with staged(place, self.force) as folder:
+            with staged(place, self.force, MANIFEST_FILE) as folder:
                 manifest = self._write(target, records, workers, folder)
                 runner = open_artifact(Artifact(folder, write_manifest(folder, manifest)))
                 checks = run_checks(runner.artifact, runner, lambda text: self.report(target.name, text))
@@ -228,18 +233,20 @@ class _Job:
 
     def _write(self, target: Target, records: Path, workers: Workers, folder: Path) -> Json:
         about = self.subject
-        spec = GraphSpec(about.lengths, _swift(target, about), self.minimum_ios, _metadata(about))
+        tokenizer = about.model.tokenizer
+        (folder / TOKENIZER_FILE).write_text(tokenizer.serialized(), encoding="utf-8")
+        spec = GraphSpec(
+            about.lengths, _swift(target, about), self.minimum_ios, _metadata(about), folder / TOKENIZER_FILE
+        )
         self.report(target.name, "starting the engine")
         emission = workers.emit(
             target.name, records, spec, folder / file_name(target, about), lambda text: self.report(target.name, text)
         )
-        tokenizer = about.model.tokenizer
-        (folder / TOKENIZER_FILE).write_text(tokenizer.serialized(), encoding="utf-8")
         vocabulary = tokenizer.vocabulary()
         if vocabulary is not None:
             (folder / VOCABULARY_FILE).write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
         entries = [e for e in self.golden if e["text_pair"] is None or takes_pairs(about.compressed, emission)]
-        text = readme(about, target, emission, entries[1]["input_ids"], len(entries[0]["output"]))
+        text = readme(about, target, emission, entries[1])
         (folder / "README.md").write_text(text, encoding="utf-8")
         return build_manifest(about, target, emission, entries, folder)
 
@@ -268,6 +275,9 @@ def recheck(
 ) -> tuple[Artifact, list[CheckResult]]:
     """All checks of an artifact again, from its files. Raises ArtifactError when it cannot be opened at all."""
     artifact = open_folder(folder)
+    target_of(artifact)
+    if artifact.manifest.content["scheme"] not in schemes():
+        raise unknown("scheme", artifact.manifest.content["scheme"], schemes(), f"{artifact.folder / MANIFEST_FILE}: ")
     if artifact.manifest.content["file"] in artifact.altered():
         # Nothing else can be said of a file that is not the one which was exported.
         return artifact, [check_files(artifact)]

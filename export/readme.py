@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from export.manifest import Subject, file_name
+from export.manifest import OUTPUTS, Subject, file_name, output_shape
 from export.registry import Emission, Target
+from mobilekit.artifact import PREDICT_MASK, Json
+from mobilekit.models.tasks import TASKS
 
 _TEMPLATE = """# {title}, {scheme}, for {target}
 
 {task} model `{source}`{license}, exported by mobilekit as `{file}`.
 
-- Inputs: {inputs}, int32 of shape [1, length]; output `{output}`, float32 [1, {size}]. Lengths: {lengths}.
-- Take the smallest length that holds the ids and fill the rest with pad id {pad}{mask}.{prefix}{labels}
+- Inputs: {inputs}, int32 of shape [1, length]; output `{output}`, float32 {shape}: {meaning}. Lengths: {lengths}.
+- Take the smallest length that holds the ids and fill the rest with pad id {pad}{mask}.{prefix}{labels}{asked}
 - `tokenizer.json` makes the ids; `manifest.json` says everything else, with golden inputs and outputs for a self-check.
 - Needs {engine} {version} or newer{minimum_os}.
 
@@ -23,22 +25,26 @@ _TEMPLATE = """# {title}, {scheme}, for {target}
 from mobilekit import open_artifact
 
 with open_artifact("path/to/this/folder") as runner:
-    print(runner([{ids}]))
+    print(runner([{ids}]{predict}))
 ```
 
 or `python -m mobilekit run path/to/this/folder "some text"`; `python -m mobilekit check path/to/this/folder` proves it.
 """
 
+_ASKED = f" `{PREDICT_MASK}` is 1 at the one mask token that is asked for and 0 elsewhere."
 _SYSTEMS = {"ios": "iOS", "macos": "macOS"}
 
 
-def readme(subject: Subject, target: Target, emission: Emission, golden_ids: list[int], size: int) -> str:
-    """Markdown for the artifact's folder."""
+def readme(subject: Subject, target: Target, emission: Emission, golden: Json) -> str:
+    """Markdown for the artifact's folder; golden: the manifest's entry that the example runs."""
     model, head = subject.model, subject.compressed.head
     longest = max(emission.entry_points)
+    shape = output_shape(subject.compressed)
+    sizes = [longest if size == "length" else size for size in shape[1:]]
     usage = target.usage(emission).replace("{file}", file_name(target, subject)).replace("{output}", head.output_name)
     usage = usage.replace("{class}", file_name(target, subject).removesuffix(target.suffix))
-    for name, value in (("length", longest), ("entry", emission.entry_points[longest]), ("size", size)):
+    values = {"length": longest, "entry": emission.entry_points[longest], "size": " x ".join(map(str, sizes))}
+    for name, value in {**values, "kotlin_output": _kotlin_array([1, *sizes])}.items():
         usage = usage.replace(f"{{{name}}}", str(value))
     systems = ", ".join(f"{_SYSTEMS.get(n, n)} {version}" for n, version in emission.minimum_os.items())
     several = len(set(emission.entry_points.values())) > 1
@@ -52,7 +58,8 @@ def readme(subject: Subject, target: Target, emission: Emission, golden_ids: lis
         file=file_name(target, subject),
         inputs=", ".join(f"`{name}`" for name in emission.input_names),
         output=head.output_name,
-        size=size,
+        shape=f"[{', '.join(map(str, shape))}]",
+        meaning=OUTPUTS[head.task],
         lengths=", ".join(f"{n} (`{e}`)" if several else str(n) for n, e in sorted(emission.entry_points.items())),
         pad=model.config.pad_id,
         mask=" and mask 0" if "attention_mask" in emission.input_names else "",
@@ -62,5 +69,15 @@ def readme(subject: Subject, target: Target, emission: Emission, golden_ids: lis
         version=emission.engine_version,
         minimum_os=f" ({systems})" if systems else "",
         usage=usage,
-        ids=", ".join(map(str, golden_ids)),
+        ids=", ".join(map(str, golden["input_ids"])),
+        asked=_ASKED if TASKS[head.task].asks_token else "",
+        predict=f", predict={golden['predict']}" if TASKS[head.task].asks_token else "",
     )
+
+
+def _kotlin_array(sizes: list[int | str]) -> str:
+    """`Array(1) { FloatArray(3) }` for [1, 3]."""
+    made = f"FloatArray({sizes[-1]})"
+    for size in reversed(sizes[:-1]):
+        made = f"Array({size}) {{ {made} }}"
+    return made

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mobilekit.errors import unknown
+from mobilekit.artifact import MANIFEST_FILE, Artifact
+from mobilekit.errors import ArtifactError, InputError, unknown
 
 if TYPE_CHECKING:
     from mobilekit.compression.compressed import CompressedModel
@@ -26,13 +27,15 @@ class GraphSpec:
     """What an exporter is asked to write.
 
     lengths: sequence lengths, ascending, weights stored once for all. name: a base name valid as a Swift class.
-    metadata: strings to put into the file where its format has a place. minimum_ios: 16, 17 or 18.
+    metadata: strings to put into the file where its format has a place. minimum_ios: 16, 17 or 18. tokenizer: the
+    model's tokenizer.json, for formats that carry a vocabulary; None: carry none.
     """
 
     lengths: tuple[int, ...]
     name: str
     minimum_ios: int = 18
     metadata: Mapping[str, str] = field(default_factory=dict)
+    tokenizer: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,9 @@ class Emission:
     """What an exporter has written: how the file is entered and what it needs to run.
 
     entry_points: for each length the method, signature or function that takes it. engine and engine_version:
-    the runtime and the least version that reads the file. input_names: what the graph takes, in order.
+    the runtime and the least version that reads the file. input_names: what the graph takes, in order. opened_by: the
+    class of a task library that opens the file as it is, vocabulary included; empty where there is none. more_outputs:
+    names of outputs beside the head's own, of its shape.
     """
 
     entry_points: Mapping[int, str]
@@ -48,6 +53,8 @@ class Emission:
     engine: str
     engine_version: str
     minimum_os: Mapping[str, str] = field(default_factory=dict)
+    opened_by: str = ""
+    more_outputs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -99,8 +106,9 @@ class Target:
 
     extra: the pip extra. schemes: what it can hold. scale_bytes: bytes a scale takes in the file, with its zero point.
     rest_bytes: by scheme, bytes of a value that is not quantized (4 where not named). usage: Markdown for the
-    artifact's README, with {file}, {class}, {entry}, {length}, {output} and {size} to fill in. read_weights and
-    read_inputs work on the file alone, in any process, without the engine.
+    artifact's README, with {file}, {class}, {entry}, {length}, {output} and {size} to fill in. read_weights,
+    read_inputs and attached_bytes (of what the file carries for task libraries, vocabulary and all) work on the file
+    alone, in any process, without the engine.
     """
 
     name: str
@@ -114,6 +122,7 @@ class Target:
     read_inputs: Callable[[Path], list[StoredInput]]
     rest_bytes: Mapping[str, int] = field(default_factory=dict)
     overhead: Overhead = Overhead(0, 0, 0)
+    attached_bytes: Callable[[Path], int] = lambda path: 0
     usage: Callable[[Emission], str] = lambda emission: ""
 
 
@@ -152,3 +161,11 @@ def target(name: str) -> Target:
     if name not in known:
         raise unknown("target", name, known)
     return known[name]
+
+
+def target_of(artifact: Artifact) -> Target:
+    """The target of an artifact; raises ArtifactError, naming its manifest, when there is none of that name."""
+    try:
+        return target(artifact.manifest.target)
+    except InputError as error:
+        raise ArtifactError(f"{artifact.folder / MANIFEST_FILE}: {error}") from error

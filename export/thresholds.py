@@ -8,10 +8,19 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far outputs may lie apart. metric: `max_abs` (at most limit) or `cosine` (at least limit)."""
+    """How far outputs may lie apart. metric: `max_abs` (at most limit) or `cosine` (at least limit).
+
+    resolution: for `max_abs`, a share of the largest output below which the float type itself cannot tell values
+    apart; where it is more than limit, it is the limit.
+    """
 
     metric: str
     limit: float
+    resolution: float = 0.0
+
+    def at(self, largest: float) -> Tolerance:
+        """The tolerance for outputs of which the largest magnitude is `largest`."""
+        return Tolerance(self.metric, max(self.limit, self.resolution * largest))
 
     def to_dict(self) -> dict[str, Any]:
         """As the manifest has it."""
@@ -25,15 +34,28 @@ class Thresholds:
 
     output: Tolerance
     device: Tolerance
-    padding: float
+    padding: Tolerance
 
 
+# Logits of a vocabulary reach 20, where float16's neighbours lie 0.016 apart: two of them for rounding in the last
+# layers (2**-9 of the value), and in float32 as many as several layers of sums lose of 24 bits.
+_SINGLE_RESOLUTION, _HALF_RESOLUTION = 2e-6, 2.0**-9
 # fp32: the same float32 sums in another order. fp16: half precision has 11 bits, errors add up over layers.
-# int8: engines quantize activations on the fly, so only the direction is held. A phone's processor rounds otherwise
-# than x86 (int8 kernels differ by about 5e-3), and a Neural Engine sums in float16.
-_EXACT = Thresholds(Tolerance("max_abs", 1e-4), Tolerance("max_abs", 1e-3), 1e-5)
-_HALF = Thresholds(Tolerance("max_abs", 5e-3), Tolerance("max_abs", 2e-2), 2e-3)
-_QUANTIZED = Thresholds(Tolerance("cosine", 0.999), Tolerance("cosine", 0.995), 5e-3)
+# int8: engines quantize activations on the fly, so only the direction is held; Core ML computes in float16. A phone's
+# processor rounds otherwise than x86 (int8 kernels differ by about 5e-3), and a Neural Engine sums in float16.
+_EXACT = Thresholds(
+    Tolerance("max_abs", 1e-4, _SINGLE_RESOLUTION),
+    Tolerance("max_abs", 1e-3, 10 * _SINGLE_RESOLUTION),
+    Tolerance("max_abs", 1e-5, _SINGLE_RESOLUTION),
+)
+_HALF = Thresholds(
+    Tolerance("max_abs", 5e-3, _HALF_RESOLUTION),
+    Tolerance("max_abs", 2e-2, 4 * _HALF_RESOLUTION),
+    Tolerance("max_abs", 2e-3, _HALF_RESOLUTION),
+)
+_QUANTIZED = Thresholds(
+    Tolerance("cosine", 0.999), Tolerance("cosine", 0.995), Tolerance("max_abs", 5e-3, _HALF_RESOLUTION)
+)
 _BY_SCHEME = {"fp32": _EXACT, "fp16": _HALF}
 
 

@@ -21,12 +21,19 @@ class ExportService:
     def __call__(
         self, method: str, params: dict[str, Any], arrays: Arrays, progress: Callable[[str], None]
     ) -> tuple[Any, Arrays]:
-        """emit: {target, records, out, lengths, name, minimum_ios, metadata} -> the Emission's fields."""
+        """emit: {target, records, out, lengths, name, minimum_ios, metadata, tokenizer} -> the Emission's fields."""
         from mobilekit.compression.compressed import load_records
 
         if method != "emit":
             raise ValueError(f"no method {method}")
-        spec = GraphSpec(tuple(params["lengths"]), params["name"], int(params["minimum_ios"]), dict(params["metadata"]))
+        tokenizer = params.get("tokenizer")
+        spec = GraphSpec(
+            tuple(params["lengths"]),
+            params["name"],
+            int(params["minimum_ios"]),
+            dict(params["metadata"]),
+            None if tokenizer is None else Path(tokenizer),
+        )
         model = load_records(Path(params["records"]))
         made = target(params["target"]).emit(model, spec, Path(params["out"]), progress)
         fields = dict(vars(made))
@@ -61,6 +68,7 @@ class Workers:
             "name": spec.name,
             "minimum_ios": spec.minimum_ios,
             "metadata": dict(spec.metadata),
+            "tokenizer": None if spec.tokenizer is None else str(spec.tokenizer.resolve()),
         }
         try:
             fields, _ = self._process(name).call("emit", params, progress=progress)
@@ -69,7 +77,8 @@ class Workers:
             self._close(name)
             raise EngineError(f"{name}: {error}") from error
         fields["entry_points"] = {int(length): entry for length, entry in fields["entry_points"]}
-        fields["input_names"] = tuple(fields["input_names"])
+        for listed in ("input_names", "more_outputs"):
+            fields[listed] = tuple(fields[listed])
         return Emission(**fields)
 
     def close(self) -> None:

@@ -14,11 +14,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from mobilekit.errors import ArtifactError
+from mobilekit.contradictions import MANIFEST_FILE as MANIFEST_FILE
+from mobilekit.contradictions import PREDICT_MASK as PREDICT_MASK
+from mobilekit.contradictions import first_contradiction
+from mobilekit.errors import ArtifactError, InputError, short
+from mobilekit.reading import read_errors, read_values
 
-MANIFEST_FILE = "manifest.json"
 SCHEMA_VERSION = 1
-_MANIFEST_LIMIT = 64 * 2**20
 
 Json = dict[str, Any]
 
@@ -35,6 +37,11 @@ class Manifest:
         return {int(e["length"]): str(e["entry"]) for e in self.content["lengths"]}
 
     @property
+    def output_size(self) -> int:
+        """Values of the output, of each token where it has a row for each."""
+        return int(self.content["outputs"][0]["shape"][-1])
+
+    @property
     def input_names(self) -> tuple[str, ...]:
         """Names of the inputs, in order."""
         return tuple(i["name"] for i in self.content["inputs"])
@@ -43,6 +50,16 @@ class Manifest:
     def output_name(self) -> str:
         """Name of the output."""
         return str(self.content["outputs"][0]["name"])
+
+    @property
+    def per_token(self) -> bool:
+        """Whether the output has a row for each token."""
+        return "length" in self.content["outputs"][0]["shape"]
+
+    @property
+    def asks_token(self) -> bool:
+        """Whether the graph is told which token is asked for."""
+        return PREDICT_MASK in self.input_names
 
     @property
     def task(self) -> str:
@@ -81,9 +98,11 @@ class Artifact:
         """Names of files that are missing or do not have the sha256 of the manifest; empty when all is well."""
         content = self.manifest.content
         expected = {content["file"]: content["sha256"], **content["files"]}
-        return [name for name, sha in sorted(expected.items()) if not _has_hash(self.folder / name, sha)]
+        with read_errors(self.folder):
+            return [name for name, sha in sorted(expected.items()) if not _has_hash(self.folder / name, sha)]
 
 
+@read_errors("the artifact")
 def open_folder(folder: Path | str) -> Artifact:
     """Read an artifact's manifest; raises ArtifactError when it is missing, broken, of a newer schema or unsafe."""
     folder = Path(folder)
@@ -92,16 +111,17 @@ def open_folder(folder: Path | str) -> Artifact:
         raise ArtifactError(f"{folder}: is a file; give the artifact's folder, {folder.parent}.")
     if not folder.is_dir():
         raise ArtifactError(f"{folder}: no such artifact folder.")
-    if not file.is_file():
+    if not file.exists():
+        inner = sorted(p.parent for p in folder.glob(f"*/{MANIFEST_FILE}"))
+        hint = f"; give one of those in it, such as {inner[0]}" if inner else ""
         raise ArtifactError(
-            f"{folder}: no {MANIFEST_FILE} in it; an artifact is a folder that `mobilekit export` wrote."
+            f"{folder}: no {MANIFEST_FILE} in it; an artifact is a folder that `mobilekit export` wrote{hint}."
         )
-    if file.stat().st_size > _MANIFEST_LIMIT:
-        raise ArtifactError(f"{file}: {file.stat().st_size} bytes are too many for a manifest.")
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise ArtifactError(f"{file}: not readable as JSON ({error}); export again.") from error
+        content = read_values(file)
+    except InputError as error:
+        remedy = "." if isinstance(error.__cause__, OSError) else "; export again."
+        raise ArtifactError(str(error).rstrip(".") + remedy) from error
     return Artifact(folder, validated(content, str(file)))
 
 
@@ -113,16 +133,16 @@ def validated(content: object, where: str) -> Manifest:
     version = content.get("schema") if isinstance(content, dict) else None
     if isinstance(version, int) and not isinstance(version, bool) and version > SCHEMA_VERSION:
         raise ArtifactError(
-            f"{where}: schema {version} is newer than this mobilekit reads ({SCHEMA_VERSION}); upgrade it."
+            f"{where}: schema {short(version)} is newer than this mobilekit reads ({SCHEMA_VERSION}); upgrade it."
         )
     fault = best_match(Draft202012Validator(schema()).iter_errors(content))
     if fault is not None:
-        place = "/".join(map(str, fault.absolute_path)) or "the whole"
-        raise ArtifactError(f"{where}: {place}: {fault.message[:200]}; export again.")
+        place = short("/".join(map(str, fault.absolute_path))) or "the whole"
+        raise ArtifactError(f"{where}: {place}: {short(fault.message, 200)}; export again.")
     assert isinstance(content, dict)
-    lengths = [e["length"] for e in content["lengths"]]
-    if sorted(set(lengths)) != lengths:
-        raise ArtifactError(f"{where}: lengths have to ascend, each once; export again.")
+    contradiction = first_contradiction(content)
+    if contradiction is not None:
+        raise ArtifactError(f"{where}: {short(contradiction, 200)}; export again.")
     return Manifest(content)
 
 

@@ -43,10 +43,21 @@ class CheckFailedError(MobilekitError):
     exit_code = 3
 
 
+def short(value: object, most: int = 80) -> str:
+    """A value as text for a message, cut in its middle where it is too long to be read there."""
+    if isinstance(value, int) and value.bit_length() > 4 * most:
+        # Python does not even write out a number of some thousand digits.
+        return f"a number of {value.bit_length()} bits"
+    text = str(value)
+    return text if len(text) <= most else f"{text[: most // 2]}...{text[-most // 4 :]}"
+
+
 def unknown(kind: str, name: str, known: Iterable[str], where: str = "") -> InputError:
     """An InputError for a name that is not known, with a did-you-mean and the valid list."""
     names = list(known)
-    near = difflib.get_close_matches(name, names, n=1)
+    text = short(name)
+    # `INT8` means `int8`, too.
+    near = difflib.get_close_matches(text, names, n=1) or difflib.get_close_matches(text.casefold(), names, n=1)
     hint = f"; did you mean '{near[0]}'?" if near else ";"
     choose = "Choose" if near else "choose"
-    return InputError(f"{where}{kind} '{name}' is unknown{hint} {choose} from {', '.join(names)}.")
+    return InputError(f"{where}{kind} '{text}' is unknown{hint} {choose} from {', '.join(names)}.")

@@ -18,39 +18,55 @@ _numbers = itertools.count()
 
 
 @contextlib.contextmanager
-def staged(folder: Path, force: bool = False) -> Iterator[Path]:
+def staged(folder: Path, force: bool = False, mark: str = "") -> Iterator[Path]:
     """A new folder beside `folder`; it takes the place of `folder` when the block ends well, else it is removed.
 
-    Raises InputError when `folder` exists and `force` is false, or when the disk is full or not writable.
+    mark: a file that `folder` has to have for `force` to replace it, so that nobody's own folder is lost. Raises
+    InputError when `folder` exists and may not be replaced, or when the disk is full or not writable.
     """
-    refuse_existing(folder, force)
-    with disk_errors(folder, every=True):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        sweep(folder)
-        beside = folder.with_name(f".{folder.name}{_PARTIAL}{next(_numbers)}-{os.getpid()}")
-        beside.mkdir()
-    try:
-        with disk_errors(folder):
-            yield beside
-            _replace(beside, folder, force)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
+    refuse_existing(folder, force, mark)
+    with _parents(folder):
+        with disk_errors(folder, every=True):
+            sweep(folder)
+            beside = folder.with_name(f".{folder.name}{_PARTIAL}{next(_numbers)}-{os.getpid()}")
+            beside.mkdir()
+        try:
+            with disk_errors(folder):
+                yield beside
+                _replace(beside, folder, force, mark)
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
 
 
 @contextlib.contextmanager
 def scratch(folder: Path, name: str) -> Iterator[Path]:
     """A folder for intermediate files inside `folder`, removed at the end; the next run removes a killed one's."""
     place = folder / name
-    with disk_errors(place, every=True):
-        folder.mkdir(parents=True, exist_ok=True)
-        sweep(place)
-        beside = folder / f".{name}{_PARTIAL}{next(_numbers)}-{os.getpid()}"
-        beside.mkdir()
+    with _parents(place):
+        with disk_errors(place, every=True):
+            sweep(place)
+            beside = folder / f".{name}{_PARTIAL}{next(_numbers)}-{os.getpid()}"
+            beside.mkdir()
+        try:
+            with disk_errors(place):
+                yield beside
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _parents(folder: Path) -> Iterator[None]:
+    """See that the folders above `folder` are there; those that had to be made and are empty at the end go again."""
+    missing: list[Path] = []
     try:
-        with disk_errors(place):
-            yield beside
+        with disk_errors(folder, every=True):
+            missing = [p for p in folder.parents if not p.exists()]
+            folder.parent.mkdir(parents=True, exist_ok=True)
+        yield
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        for made in missing:
+            with contextlib.suppress(OSError):
+                made.rmdir()
 
 
 def require_space(folder: Path, needed: int) -> None:
@@ -64,12 +80,34 @@ def require_space(folder: Path, needed: int) -> None:
         )
 
 
-def refuse_existing(folder: Path, force: bool) -> None:
-    """Raise InputError when `folder` is in the way: a file, or a folder without `force`."""
-    if folder.is_file():
-        raise InputError(f"{folder}: is a file; choose another output folder.")
-    if folder.exists() and not force:
-        raise InputError(f"{folder}: exists already; --force replaces it.")
+def refuse_existing(folder: Path, force: bool, mark: str = "") -> None:
+    """Raise InputError when `folder` is in the way: without `force` always, with it where `mark` is missing in it."""
+    if folder.name in ("", ".."):
+        raise InputError(f"'{folder}': the output needs a folder of its own name.")
+    with disk_errors(folder, every=True):
+        if folder.is_symlink():
+            raise InputError(f"{folder}: is a link; remove it, or choose another output folder.")
+        if not folder.exists():
+            return
+        if not folder.is_dir():
+            raise InputError(f"{folder}: is a file; choose another output folder.")
+        if not force:
+            raise InputError(f"{folder}: exists already; --force replaces it.")
+        if mark and not (folder / mark).is_file() and any(folder.iterdir()):
+            raise InputError(
+                f"{folder}: has no {mark}, so mobilekit did not write it, and --force does not replace it; remove it, "
+                "or choose another output folder."
+            )
+
+
+def refuse_unwritable(folder: Path) -> None:
+    """Raise InputError when `folder`, which may not exist yet, cannot be made or written: before any work."""
+    with disk_errors(folder, every=True):
+        place = next(p for p in (folder, *folder.parents) if p.exists() or p.is_symlink())
+        if not place.is_dir():
+            raise InputError(f"{folder}: cannot be written: {place} is a file; choose another --out.")
+        if not os.access(place, os.W_OK | os.X_OK):
+            raise InputError(f"{folder}: cannot be written: no permission to write to {place}; choose another --out.")
 
 
 def sweep(folder: Path) -> None:
@@ -85,11 +123,11 @@ def sweep(folder: Path) -> None:
                 shutil.rmtree(left, ignore_errors=True)
 
 
-def _replace(beside: Path, folder: Path, force: bool) -> None:
+def _replace(beside: Path, folder: Path, force: bool, mark: str) -> None:
+    refuse_existing(folder, force, mark)
     if not folder.exists():
         beside.rename(folder)
         return
-    refuse_existing(folder, force)
     old = folder.with_name(f".{folder.name}{_OLD}{next(_numbers)}-{os.getpid()}")
     folder.rename(old)
     beside.rename(folder)
@@ -123,6 +161,7 @@ def disk_errors(folder: Path, every: bool = False) -> Iterator[None]:
             errno.EROFS: "the file system is read-only",
             errno.ENOTDIR: "a part of the path is a file",
             errno.EEXIST: "a part of the path is a file",
+            errno.ENAMETOOLONG: "a name in the path is too long",
         }
         if error.errno not in reasons and not every:
             raise

@@ -96,7 +96,8 @@ def torch_output(of: Exported, length: int, tokens: int) -> NDArray[np.float32]:
     """The traced graph in torch, in float32, on the decoded weights and the same inputs."""
     import torch
 
-    from export.graph import Blocks, EncoderGraph
+    from export.blocks import Blocks
+    from export.graph import EncoderGraph
 
     given = inputs(of, length, tokens)
     given.setdefault("attention_mask", (given["input_ids"] != of.model.encoder.pad_id).astype(np.int32))
@@ -125,8 +126,8 @@ def service() -> Callable[..., tuple[Any, Arrays]]:
 
 def _emit_changed(params: dict[str, Any], arrays: Arrays) -> Any:
     """Export with a converter that scales one matrix, as a folded norm would."""
+    from export.blocks import Linear
     from export.coreml.blocks import CoreMLBlocks
-    from export.graph import Linear
     from export.worker import service as export_service
 
     original = CoreMLBlocks.make_linear

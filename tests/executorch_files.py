@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from support import CLASSIFIER, DENSE_EMBEDDING, SHARED, TINY, random_compressed
+from support import CLASSIFIER, DENSE_EMBEDDING, SHARED, TINY, WORDS, random_compressed
 
 from mobilekit.compression.compressed import CompressedModel, save_records
 from mobilekit.process import EngineProcess
@@ -25,6 +25,8 @@ MODELS: dict[str, Callable[[], CompressedModel]] = {
     "classifier-fp32": lambda: random_compressed(TINY, CLASSIFIER, "fp32"),
     "shared-int8": lambda: random_compressed(TWO_SHARED, DENSE_EMBEDDING, "int8"),
     "shared-fp32": lambda: random_compressed(TWO_SHARED, DENSE_EMBEDDING, "fp32"),
+    "words-int8": lambda: random_compressed(TWO_SHARED, WORDS, "int8"),
+    "words-fp32": lambda: random_compressed(replace(ONE_LAYER, activation="gelu_new"), WORDS, "fp32"),
     "gelu-new-fp32": lambda: random_compressed(replace(ONE_LAYER, activation="gelu_new"), DENSE_EMBEDDING, "fp32"),
     "no-types-int8": lambda: _without_types(random_compressed(replace(ONE_LAYER, token_types=0), CLASSIFIER, "int8")),
 }

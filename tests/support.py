@@ -15,6 +15,7 @@ from mobilekit.compression.compressed import CompressedModel
 from mobilekit.compression.records import Dense, Quantized, Record
 from mobilekit.compression.smooth import smoothed_linears
 from mobilekit.models.config import DenseConfig, EncoderConfig, HeadConfig
+from mobilekit.models.tasks import SPAN_LABELS
 
 TINY = EncoderConfig(
     vocab_size=500, hidden_size=64, layers=2, heads=4, intermediate_size=128, embedding_size=64, max_positions=64
@@ -22,6 +23,10 @@ TINY = EncoderConfig(
 SHARED = replace(TINY, layers=4, embedding_size=32, sharing="all")
 CLASSIFIER = HeadConfig("sequence-classification", labels=("negative", "positive", "neutral"))
 EMBEDDING = HeadConfig("sentence-embedding")
+TOKENS = HeadConfig("token-classification", labels=("O", "B-PER", "I-PER", "B-LOC", "I-LOC"))
+MEAN_CLASSIFIER = replace(CLASSIFIER, mean=True)
+ANSWER = HeadConfig("question-answering", labels=SPAN_LABELS)
+WORDS = HeadConfig("fill-mask", activation="gelu")
 DENSE_EMBEDDING = HeadConfig("sentence-embedding", dense=(DenseConfig(64, 32, True, "tanh"),))
 
 
@@ -61,11 +66,26 @@ def tensor_shapes(encoder: EncoderConfig, head: HeadConfig) -> dict[str, tuple[i
         linear(f"layers.{i}.ffn.up", inner, size)
         linear(f"layers.{i}.ffn.down", size, inner)
         norm(f"layers.{i}.ffn.norm", size)
-    if head.task == "sequence-classification":
-        linear("head.pooler", size, size)
-        linear("head.classifier", len(head.labels), size)
-    for i, dense in enumerate(head.dense):
-        linear(f"head.dense.{i}", dense.out_size, dense.in_size)
+    shapes |= head_shapes(encoder, head)
+    return shapes
+
+
+def head_shapes(encoder: EncoderConfig, head: HeadConfig) -> dict[str, tuple[int, ...]]:
+    """The same for the head alone."""
+    size, width, labels = encoder.hidden_size, encoder.embedding_size, len(head.labels)
+    linears = {
+        "sequence-classification": {**({} if head.mean else {"pooler": (size, size)}), "classifier": (labels, size)},
+        "token-classification": {"outputs": (labels, size)},
+        "question-answering": {"outputs": (2, size)},
+        "fill-mask": {"transform": (width, size), "decoder": (encoder.vocab_size, width)},
+        "sentence-embedding": {f"dense.{i}": (dense.out_size, dense.in_size) for i, dense in enumerate(head.dense)},
+    }[head.task]
+    shapes: dict[str, tuple[int, ...]] = {f"head.{name}.weight": shape for name, shape in linears.items()}
+    shapes |= {f"head.{name}.bias": (shape[0],) for name, shape in linears.items()}
+    if head.task == "fill-mask":
+        shapes |= {"head.norm.weight": (width,), "head.norm.bias": (width,)}
+        if head.tied:
+            del shapes["head.decoder.weight"]
     return shapes
 
 
@@ -132,6 +152,7 @@ def fake_manifest(folder: Path | None) -> dict[str, Any]:
             "lower_case": True,
             "special_ids": {"[PAD]": 0},
             "pad_id": 0,
+            "mask_id": None,
             "template": ["$A:0"],
             "pair_template": ["$A:0", "$B:1"],
             "max_length": 64,
@@ -151,6 +172,9 @@ def fake_manifest(folder: Path | None) -> dict[str, Any]:
                 "length": 8,
                 "input_ids": [2, 5, 6, 3],
                 "token_type_ids": [0, 0, 0, 0],
+                "predict": None,
+                "rows": None,
+                "columns": None,
                 "output": [0.25, -0.5],
             },
             {
@@ -159,6 +183,9 @@ def fake_manifest(folder: Path | None) -> dict[str, Any]:
                 "length": 16,
                 "input_ids": [2, 5, 6, 7, 8, 9, 10, 11, 12, 3],
                 "token_type_ids": [0] * 10,
+                "predict": None,
+                "rows": None,
+                "columns": None,
                 "output": [0.5, -0.25],
             },
         ],

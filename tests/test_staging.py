@@ -112,7 +112,7 @@ def test_kill_at_any_moment_leaves_a_whole_folder(tmp_path: Path) -> None:
 def test_scratch_goes_away(tmp_path: Path) -> None:
     with scratch(tmp_path / "out", "records") as place:
         (place / "x").write_text("1")
-    assert list((tmp_path / "out").iterdir()) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_space_is_asked_for_before_work(tmp_path: Path) -> None:

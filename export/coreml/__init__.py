@@ -19,7 +19,7 @@ register(
         # At int8 and fp16 the whole program is float16.
         rest_bytes={"fp16": 2, "int8": 2},
         # benchmarks/results/overhead.json, rounded up.
-        overhead=Overhead(once=5_500, per_length=14_500, per_layer=10_000),
+        overhead=Overhead(once=6_000, per_length=15_000, per_layer=9_600),
         usage=usage,
     )
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from export.graph import Blocks, EncoderGraph, Norm
+from export.blocks import Blocks, Norm
+from export.graph import EncoderGraph
 from mobilekit.compression.compressed import CompressedModel
 from mobilekit.compression.records import Record
 

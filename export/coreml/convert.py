@@ -46,7 +46,7 @@ class Converter:
         """The graph for one length."""
         graph = self._rounded(EncoderGraph(self._blocks, length))
         inputs = example_inputs(self.model, length)
-        exported = _export(graph, tuple(inputs.values()), None)
+        exported = _export(graph, (), inputs, None)
         with self._converted(exported, None, length) as converted:
             yield converted
 
@@ -56,7 +56,8 @@ class Converter:
         longest = max(lengths)
         graph = self._rounded(IdsGraph(self._blocks, longest))
         ids = example_inputs(self.model, longest)["input_ids"]
-        exported = _export(graph, (ids,), ({1: torch.export.Dim("length", min=1, max=longest)},))
+        length = torch.export.Dim("length", min=1, max=longest)
+        exported = _export(graph, (ids,), {}, ({1: length},))
         shapes = ct.EnumeratedShapes([(1, length) for length in lengths], default=(1, longest))
         inputs = [ct.TensorType("input_ids", shape=shapes, dtype=np.int32)]
         with self._converted(exported, inputs, longest) as converted:
@@ -98,6 +99,8 @@ class Converter:
             yield Converted(converted.get_spec(), Path(converted.weights_dir).parent)
 
 
-def _export(graph: torch.nn.Module, inputs: tuple[torch.Tensor, ...], shapes: Any) -> torch.export.ExportedProgram:
+def _export(
+    graph: torch.nn.Module, inputs: tuple[torch.Tensor, ...], named: dict[str, torch.Tensor], shapes: Any
+) -> torch.export.ExportedProgram:
     with torch.no_grad():
-        return torch.export.export(graph, inputs, dynamic_shapes=shapes).run_decompositions({})
+        return torch.export.export(graph, inputs, named, dynamic_shapes=shapes).run_decompositions({})

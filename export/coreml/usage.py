@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from export.registry import Emission
 
-_VALUES = {"input_ids": "ids", "attention_mask": "mask", "token_type_ids": "types"}
+_VALUES = {"input_ids": "ids", "attention_mask": "mask", "token_type_ids": "types", "predict_mask": "asked"}
 _TEXT = """Swift; drag `{file}` into the Xcode project, which makes the class `{class}`:
 
 ```swift

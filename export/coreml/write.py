@@ -14,8 +14,11 @@ from mobilekit.errors import InputError
 
 MACOS = {16: "13", 17: "14", 18: "15"}
 _DESCRIPTIONS = {
-    "embedding": "Text encoder: token ids to a sentence embedding.",
-    "logits": "Text classifier: token ids to logits, before softmax or sigmoid.",
+    "sentence-embedding": "Text encoder: token ids to a sentence embedding.",
+    "sequence-classification": "Text classifier: token ids to logits, before softmax or sigmoid.",
+    "token-classification": "Token classifier: token ids to logits for every token, before softmax.",
+    "question-answering": "Question answering: token ids to start and end logits for every token, before softmax.",
+    "fill-mask": "Masked language model: token ids to logits over the vocabulary for one token, before softmax.",
 }
 
 
@@ -54,7 +57,7 @@ def emit(model: CompressedModel, spec: GraphSpec, path: Path, progress: Progress
         with converter.fixed(spec.lengths[0]) as converted:
             writer.add_only(converted.model, converted.folder)
     progress("writing")
-    writer.write(path, _DESCRIPTIONS[model.head.output_name], _metadata(model, spec))
+    writer.write(path, _DESCRIPTIONS[model.head.task], _metadata(model, spec))
     system = {"ios": str(spec.minimum_ios), "macos": MACOS[spec.minimum_ios]}
     # Core ML 6 came with iOS 16, then one a year; Model.proto lists them with the specification that each reads.
     return Emission(entries, names, "Core ML", str(spec.minimum_ios - 10), system)

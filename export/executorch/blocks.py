@@ -12,7 +12,9 @@ from torch import Tensor, nn
 from torch.ao.quantization.fx import _decomposed  # noqa: F401  (defines the operators of `quantized_decomposed`)
 from torch.nn import functional
 
-from export.graph import Blocks, Embedding, EncoderGraph, FeedForward, Linear, Norm, SentenceEmbedding
+from export.blocks import Blocks, Embedding, FeedForward, Linear, Norm
+from export.graph import EncoderGraph
+from export.tops import FillMask, MeanClassifier, SentenceEmbedding
 from mobilekit.compression.records import Quantized, Record
 
 _OPERATORS = torch.ops.quantized_decomposed
@@ -81,13 +83,30 @@ class MatrixSentenceEmbedding(SentenceEmbedding):
     def forward(self, x: Tensor, keep: Tensor) -> Tensor:
         """keep: [1, T], 1 for tokens, 0 for padding."""
         if self.mean:
-            share = keep / functional.linear(keep, self.each_token)
-            x = torch.bmm(share.view(1, 1, -1), x.view(1, *x.shape)).view(1, -1)
+            x = matrix_mean(x, keep, self.each_token)
         for dense, activation in zip(self.dense, self.activations, strict=True):
             x = activation(dense(x))
         if self.normalize:
             x = x / torch.sqrt(functional.linear(x * x, self.each_feature)).clamp_min(1e-6)
         return x
+
+
+class MatrixMeanClassifier(MeanClassifier):
+    """The same head with its sum as a product."""
+
+    def __init__(self, blocks: Blocks, length: int) -> None:
+        super().__init__(blocks)
+        self.each_token = _constant(torch.ones(1, length))
+
+    def forward(self, x: Tensor, keep: Tensor) -> Tensor:
+        """keep: [1, T], 1 for tokens, 0 for padding."""
+        return self.classifier(matrix_mean(x, keep, self.each_token))
+
+
+def matrix_mean(x: Tensor, keep: Tensor, ones: Tensor) -> Tensor:
+    """The mean of kept rows of x [T, H] -> [1, H], with its sums as products."""
+    share = keep / functional.linear(keep, ones)
+    return torch.bmm(share.view(1, 1, -1), x.view(1, *x.shape)).view(1, -1)
 
 
 class ExecutorchBlocks(Blocks):
@@ -115,8 +134,12 @@ class ExecutorchGraph(EncoderGraph):
             for layer in self.ffn:
                 assert isinstance(layer, FeedForward)
                 layer.activation = tanh_gelu
+        if isinstance(self.top, FillMask) and self.head.activation == "gelu_new":
+            self.top.activation = tanh_gelu
         if isinstance(self.top, SentenceEmbedding):
             self.top = MatrixSentenceEmbedding(blocks, length)
+        if isinstance(self.top, MeanClassifier):
+            self.top = MatrixMeanClassifier(blocks, length)
 
 
 def tanh_gelu(x: Tensor) -> Tensor:

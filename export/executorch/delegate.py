@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from export.executorch.flatbuffer import Table, root
 from export.executorch.program import Place, Program
+from export.flatbuffer import Table, root
 
 # magic at 4, header's size, offset and size of the graph, offset and size of constants inside of the payload
 _HEADER = struct.Struct("<4sHIIIQ")

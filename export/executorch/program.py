@@ -14,12 +14,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from export.executorch.flatbuffer import Table, root
+from export.flatbuffer import Table, root
 
 # `schema/scalar_type.fbs`.
 SCALAR_TYPES = {0: "uint8", 1: "int8", 2: "int16", 3: "int32", 4: "int64", 5: "float16", 6: "float32", 7: "float64"}
 _TENSOR, _STRING = 5, 6  # union KernelTypes
 _KERNEL, _DELEGATE = 1, 2  # union InstructionArguments
+_HEADER_AT = 8
 _HEADER = struct.Struct("<4sIQQQ")  # magic, its length, program size, segment base, segments' size
 
 
@@ -62,17 +63,24 @@ class Method:
 
 
 class Program:
-    """A .pte file, mapped into memory. Raises ValueError, IndexError or struct.error where it is broken."""
+    """A .pte file, mapped into memory. base: where its segments begin.
+
+    Raises ValueError, IndexError or struct.error where it is broken.
+    """
+
+    # Where in the file the segments' size (u64) stands.
+    SIZE_OF_SEGMENTS = _HEADER_AT + _HEADER.size - 8
 
     def __init__(self, path: Path) -> None:
         with path.open("rb") as file:
             self.data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
         self._root = root(self.data, b"ET12")
-        magic, _, _, base, _ = _HEADER.unpack_from(self.data, 8)
+        magic, _, _, self.base, _ = _HEADER.unpack_from(self.data, _HEADER_AT)
         if magic != b"eh00":
             raise ValueError("it has no extended header, so it is older than weights in segments")
-        self._segments = [Place(base + t.number(0, "Q"), t.number(1, "Q")) for t in self._root.tables(4)]
-        self._named = {t.string(0): self._segments[t.number(1)] for t in self._root.tables(7)}
+        self._tables = list(self._root.tables(4))
+        self.segments = [Place(self.base + t.number(0, "Q"), t.number(1, "Q")) for t in self._tables]
+        self._names = {t.string(0): t.number(1) for t in self._root.tables(7)}
 
     def bytes_at(self, place: Place) -> memoryview:
         """The bytes of a place."""
@@ -86,9 +94,17 @@ class Program:
 
     def named(self, key: str) -> Place:
         """A blob that a delegate refers to by name."""
-        if key not in self._named:
+        if key not in self._names:
             raise ValueError(f"it has no data named {key!r}")
-        return self._named[key]
+        return self.segments[self._names[key]]
+
+    def is_named(self, segment: int) -> bool:
+        """Whether a segment is a delegate's data, found by its name."""
+        return segment in self._names.values()
+
+    def segment_field(self, segment: int) -> int | None:
+        """Where in the file a segment's offset (u64, counted from `base`) stands; None where it is 0 and left out."""
+        return self._tables[segment].position(0)
 
     @functools.cached_property
     def methods(self) -> dict[str, Method]:
@@ -117,14 +133,14 @@ class Program:
         constants = self._root.table(5)
         if constants is None:
             raise ValueError("it has no segment of constants")
-        start = self._segments[constants.number(0)].offset + int(constants.numbers(1, np.dtype("<u8"))[index])
+        start = self.segments[constants.number(0)].offset + int(constants.numbers(1, np.dtype("<u8"))[index])
         return Place(start, int(np.prod(shape)) * np.dtype(dtype).itemsize)
 
     def _payload(self, delegate: Table) -> Place:
         reference = delegate.table(1)
         if reference is None or reference.number(0, "b") != 1:
             raise ValueError(f"the delegate {delegate.string(0)} keeps its data outside of a segment")
-        return self._segments[reference.number(1)]
+        return self.segments[reference.number(1)]
 
 
 def _calls(instruction: Table, operators: list[str]) -> list[Call]:

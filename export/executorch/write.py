@@ -13,6 +13,7 @@ import torch
 from export.executorch.blocks import ExecutorchBlocks, ExecutorchGraph
 from export.executorch.faster import fast_lowering
 from export.executorch.read import NOTES_METHOD, read_weights
+from export.executorch.sharing import share_constants
 from export.graph import example_inputs
 from export.registry import Emission, GraphSpec, Progress
 from export.stored import compare, tensor_entries
@@ -45,6 +46,7 @@ def emit(model: CompressedModel, spec: GraphSpec, path: Path, progress: Progress
     progress("writing")
     with path.open("wb") as file:
         manager.to_executorch().write_to_file(file)
+    share_constants(path)
     _prove(model, spec, path)
     return Emission(
         entry_points=entries,

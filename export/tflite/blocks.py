@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from export.graph import Attention, Blocks
+from export.blocks import Attention, Blocks
 from mobilekit.compression.compressed import CompressedModel
 
 
@@ -21,6 +21,12 @@ class RecordedBlocks(Blocks):
     def attention(self, name: str) -> nn.Module:
         """Attention that projects fewer values where only the first row is asked for."""
         return FirstRowAttention(self, name, self.model.encoder.heads)
+
+    def tied(self, name: str, table: str) -> nn.Module:
+        """The weight is the table's record."""
+        module = super().tied(name, table)
+        self.names[module.get_parameter("weight")] = f"{table}.weight"
+        return module
 
     def _once(self, name: str, make: Callable[[], nn.Module]) -> nn.Module:
         module = super()._once(name, make)

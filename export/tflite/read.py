@@ -118,12 +118,17 @@ def read_inputs(path: Path) -> list[StoredInput]:
 
 def read_metadata(path: Path) -> dict[str, str]:
     """The strings that the exporter stored in the file; empty when there are none."""
+    return dict(json.loads(read_buffer(path, METADATA_NAME) or "{}"))
+
+
+def read_buffer(path: Path, name: str) -> bytes | None:
+    """The bytes of a metadata buffer, None where the file has none of that name."""
     file = _File(path)
     for i in range(file.model.MetadataLength()):
         entry = file.model.Metadata(i)
-        if entry.Name() == METADATA_NAME.encode():
-            return dict(json.loads(file.data(entry.Buffer())[1].tobytes()))
-    return {}
+        if entry.Name() == name.encode():
+            return file.data(entry.Buffer())[1].tobytes()
+    return None
 
 
 def _weight(path: Path, constant: _Constant, is_half: bool) -> StoredWeight | None:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from mobilekit.cli.options import as_json, print_json, print_table, progress_lines, quiet
+from mobilekit.cli.options import Folder, as_json, print_json, print_table, progress_lines, quiet
 from mobilekit.errors import CheckFailedError
 
 
 @click.command()
-@click.argument("artifact", type=click.Path(path_type=Path))
+@click.argument("artifact", type=Folder())
 @as_json
 @quiet
 def command(artifact: Path, as_json: bool, quiet: bool) -> None:

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from mobilekit.cli.options import as_json, print_json
+from mobilekit.cli.options import Folder, as_json, print_json
 
 
 @click.command()
 @click.option("--model", default="minilm-l6", show_default=True, help="A built-in name, a folder or a hub id.")
 @click.option("--scheme", default="int8", show_default=True, help="How weights are kept: see `list schemes`.")
-@click.option("--task", help="sentence-embedding or sequence-classification, where the checkpoint does not say.")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Output folder.")
+@click.option("--task", help="What the head is for, where the checkpoint does not say: sentence-embedding, ...")
+@click.option("--out", type=Folder(), required=True, help="Output folder.")
 @click.option("--force", is_flag=True, help="Replace what is there.")
 @as_json
 def command(model: str, scheme: str, task: str | None, out: Path, force: bool, as_json: bool) -> None:
@@ -28,11 +28,13 @@ def command(model: str, scheme: str, task: str | None, out: Path, force: bool, a
     `export` takes records as they are, on another machine too.
     """
     from mobilekit.compression.compress import compress
-    from mobilekit.compression.folder import save_compressed
+    from mobilekit.compression.folder import refuse_output, save_compressed
+    from mobilekit.compression.schemes.registry import scheme as find_scheme
     from mobilekit.models.load import load
-    from mobilekit.staging import refuse_existing
 
-    refuse_existing(out, force)
+    # The cheap refusals come before a model is loaded.
+    find_scheme(scheme)
+    refuse_output(out, force, None)
     loaded = load(model, task)
     compressed = compress(loaded, scheme)
     notes = save_compressed(loaded, compressed, out, force)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mobilekit.cli.options import Lengths, as_json, print_json, print_table, progress_lines, quiet
+from mobilekit.cli.options import Folder, Lengths, as_json, print_json, print_table, progress_lines, quiet
+from mobilekit.errors import InputError
 
 if TYPE_CHECKING:
     from export.pipeline import ExportResult
@@ -20,10 +21,11 @@ if TYPE_CHECKING:
 @click.option(
     "--lengths", type=Lengths(), default="32,128", show_default=True, help="Sequence lengths of the one file."
 )
-@click.option("--minimum-ios", type=int, default=18, show_default=True, help="16, 17 or 18, for coreml.")
-@click.option("--task", help="sentence-embedding or sequence-classification, where the checkpoint does not say.")
+@click.option("--minimum-ios", type=int, help="16, 17 or 18, for coreml.  [default: 18]")
+@click.option("--task", help="What the head is for, where the checkpoint does not say: sentence-embedding, ...")
 @click.option("--revision", help="Branch, tag or commit of a hub id.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("out"), show_default=True, help="Output folder.")
+@click.option("--name", help="What the model is called in folders and files.  [default: as it comes]")
+@click.option("--out", type=Folder(), default=Path("out"), show_default=True, help="Output folder.")
 @click.option("--force", is_flag=True, help="Replace artifacts that are there.")
 @click.option("--keep-failing", is_flag=True, help="Keep an artifact that fails a check, marked as failed.")
 @as_json
@@ -33,9 +35,10 @@ def command(
     targets: tuple[str, ...],
     scheme: str,
     lengths: tuple[int, ...],
-    minimum_ios: int,
+    minimum_ios: int | None,
     task: str | None,
     revision: str | None,
+    name: str | None,
     out: Path,
     force: bool,
     keep_failing: bool,
@@ -54,17 +57,21 @@ def command(
     The artifacts are folders: OUT/<model>-<scheme>/<target>, with the model file, manifest.json, tokenizer.json and a
     README with the lines that run it. Exit code 3: a check failed.
     """
+    from export.manifest import LATEST_IOS, checked_name
     from export.pipeline import ExportError, export, prepare
     from export.registry import targets as registered
     from mobilekit.models.load import load
 
     with progress_lines(not quiet and not as_json) as report:
         # The cheap refusals come before a model is loaded.
-        chosen = prepare(list(targets) or None, scheme, minimum_ios)
-        for name in () if targets else sorted(set(registered()) - set(chosen)):
-            click.echo(f"note: target '{name}' is left out: it cannot hold scheme '{scheme}'.", err=True)
+        least = LATEST_IOS if minimum_ios is None else minimum_ios
+        chosen = prepare(list(targets) or None, scheme, least)
+        _refuse_early(chosen, minimum_ios, lengths, name, out)
+        for left in () if targets else sorted(set(registered()) - set(chosen)):
+            click.echo(f"note: target '{left}' is left out: it cannot hold scheme '{scheme}'.", err=True)
         report("model", f"loading {model}")
         loaded = load(model, task, revision)
+        loaded.name = name or checked_name(loaded.name, given=False)
         for note in loaded.notes:
             click.echo(f"note: {note}", err=True)
         report("model", "loaded")
@@ -75,7 +82,7 @@ def command(
                 chosen,
                 scheme,
                 lengths=lengths,
-                minimum_ios=minimum_ios,
+                minimum_ios=least,
                 out=out,
                 force=force,
                 keep_failing=keep_failing,
@@ -89,6 +96,20 @@ def command(
         show(results)
     if failure is not None:
         raise failure
+
+
+def _refuse_early(
+    chosen: list[str], minimum_ios: int | None, lengths: tuple[int, ...], name: str | None, out: Path
+) -> None:
+    from export.manifest import checked_lengths, checked_name
+    from mobilekit.staging import refuse_unwritable
+
+    if minimum_ios is not None and "coreml" not in chosen:
+        raise InputError(f"--minimum-ios is for target coreml, not for {', '.join(chosen)}: leave it out.")
+    if name is not None:
+        checked_name(name, given=True)
+    checked_lengths(lengths)
+    refuse_unwritable(out)
 
 
 def show(results: list[ExportResult]) -> None:

@@ -10,6 +10,7 @@ import click
 from mobilekit.artifact import MANIFEST_FILE
 from mobilekit.cli.options import as_json, print_json, print_table
 from mobilekit.errors import ArtifactError
+from mobilekit.reading import read_errors
 
 
 @click.command()
@@ -24,14 +25,16 @@ def command(what: str, as_json: bool) -> None:
       mobilekit inspect minilm-l6
       mobilekit inspect ./my-bert
     """
-    artifact = (Path(what) / MANIFEST_FILE).is_file()
+    with read_errors(what):
+        artifact = bool(what) and (Path(what) / MANIFEST_FILE).exists()
     found = _artifact(Path(what)) if artifact else _model(what)
     if as_json:
         print_json(found)
         return
     for name, value in found["about"].items():
         click.echo(f"{name:<12} {value}")
-    total = sum(row["bytes"] for row in found["groups"])
+    # A manifest may list groups without a byte.
+    total = sum(row["bytes"] for row in found["groups"]) or 1
     rows = [
         [
             row["group"],
@@ -48,7 +51,8 @@ def command(what: str, as_json: bool) -> None:
 
 
 def _artifact(folder: Path) -> dict[str, Any]:
-    from export.registry import target
+    from export.budget import group_of
+    from export.registry import target_of
     from export.stored import compare, stored_weights
     from mobilekit.artifact import open_folder
 
@@ -56,13 +60,12 @@ def _artifact(folder: Path) -> dict[str, Any]:
     content = artifact.manifest.content
     if content["file"] in artifact.altered():
         raise ArtifactError(f"{artifact.model_path}: missing or altered since it was exported; export again.")
-    stored = compare(stored_weights(target(content["target"]), artifact.model_path), content["tensors"])
+    stored = compare(stored_weights(target_of(artifact), artifact.model_path), content["tensors"])
     rows = []
     for group, sums in content["groups"].items():
         kinds: dict[str, int] = {}
         for entry in content["tensors"]:
-            parts = entry["name"].split(".")
-            if (parts[2] if parts[0] == "layers" else parts[0]) == group:
+            if group_of(entry["name"]) == group:
                 kind = f"int{entry['bits']} codes" if entry["kind"] == "quantized" else "float"
                 kinds[kind] = kinds.get(kind, 0) + 1
         rows.append({"group": group, **sums, "kept": ", ".join(f"{n} {kind}" for kind, n in kinds.items())})

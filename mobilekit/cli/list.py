@@ -7,14 +7,14 @@ import click
 from mobilekit.cli.options import as_json, print_json, print_table
 from mobilekit.errors import unknown
 
-_KINDS = ("models", "targets", "schemes")
+_KINDS = ("models", "families", "tasks", "targets", "schemes")
 
 
 @click.command()
-@click.argument("kind", metavar="models|targets|schemes")
+@click.argument("kind", metavar="|".join(_KINDS))
 @as_json
 def command(kind: str, as_json: bool) -> None:
-    """List models, targets or schemes.
+    """List built-in models, families of checkpoints, tasks of heads, targets or schemes.
 
     \b
     Example:
@@ -22,7 +22,8 @@ def command(kind: str, as_json: bool) -> None:
     """
     if kind not in _KINDS:
         raise unknown("list", kind, _KINDS)
-    rows = {"models": _models, "targets": _targets, "schemes": _schemes}[kind]()
+    made = {"models": _models, "families": _families, "tasks": _tasks, "targets": _targets, "schemes": _schemes}
+    rows = made[kind]()
     if as_json:
         print_json(rows)
         return
@@ -33,6 +34,21 @@ def _models() -> list[dict[str, str]]:
     from mobilekit.models.builtin import builtins
 
     return [{"model": name, "about": found.about} for name, found in builtins().items()]
+
+
+def _families() -> list[dict[str, str]]:
+    from mobilekit.models.families.registry import families
+
+    return [
+        {"family": name, "classes": f"{family.class_name}..." if family.class_name else "mobilekit's own"}
+        for name, family in families().items()
+    ]
+
+
+def _tasks() -> list[dict[str, str]]:
+    from mobilekit.models.tasks import TASKS
+
+    return [{"task": name, "class": f"...{task.suffix}", "about": task.about} for name, task in TASKS.items()]
 
 
 def _targets() -> list[dict[str, str]]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import click
 
-from mobilekit.errors import InputError
+from mobilekit.errors import InputError, short
 
 as_json = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON for machines; nothing else on standard output."
@@ -28,10 +30,25 @@ class Lengths(click.ParamType):
         """Raise InputError for anything but numbers."""
         if isinstance(value, tuple):
             return value
-        try:
-            return tuple(int(part) for part in str(value).split(","))
-        except ValueError as error:
-            raise InputError(f"--lengths '{value}': expected numbers with commas between, such as 32,128.") from error
+        parts = [part.strip() for part in str(value).split(",")]
+        if not all(re.fullmatch(r"[+-]?[0-9]{1,100}", part) for part in parts):
+            raise InputError(f"--lengths '{short(value)}': expected numbers with commas between, such as 32,128.")
+        return tuple(int(part) for part in parts)
+
+
+class Folder(click.ParamType):
+    """A folder, which may not exist; but something has to be given, and no path has a NUL."""
+
+    name = "folder"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Raise InputError for an empty name, which would mean the current folder, and for a NUL inside."""
+        text, what = str(value), "folder"
+        if param is not None:
+            what = param.opts[0] if isinstance(param, click.Option) else param.human_readable_name
+        if not text.strip() or "\0" in text:
+            raise InputError(f"{what}: {short(repr(text))} is no folder's name.")
+        return Path(text)
 
 
 def print_json(content: Any) -> None:
@@ -43,12 +60,14 @@ def print_table(columns: list[str], rows: list[list[str]], left: int = 1) -> Non
     """A table on standard output; the first `left` columns are text, the others are flush right."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for i, column in enumerate(columns):
         table.add_column(column, justify="left" if i < left else "right", overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        # As text: a name may have brackets, which are markup otherwise.
+        table.add_row(*(Text(cell, overflow="fold") for cell in row))
     # As wide as it comes: a terminal that is narrower wraps lines, and words stay whole.
     Console(width=200, soft_wrap=False).print(table, crop=False)
 
@@ -68,9 +87,9 @@ def progress_lines(shown: bool) -> Iterator[Callable[[str, str], None]]:
         return
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.fields[name]:<12}"),
+        TextColumn("{task.fields[name]:<12}", markup=False),
         TimeElapsedColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
     )
     with Progress(*columns, console=console, transient=True) as progress:
         tasks: dict[str, Any] = {}
@@ -87,10 +106,19 @@ def progress_lines(shown: bool) -> Iterator[Callable[[str, str], None]]:
         yield report
 
 
+_PAUSE = 15.0
+
+
 def _plain_lines() -> Callable[[str, str], None]:
     started, lock = time.monotonic(), threading.Lock()
+    said: dict[str, tuple[str, float]] = {}
 
     def report(name: str, text: str) -> None:
+        # Of lines that only count on (step 1, step 2, ...) one in a while.
+        kind, before = text.split(" ", 1)[0], said.get(name, ("", 0.0))
+        if kind == before[0] == "step" and time.monotonic() - before[1] < _PAUSE:
+            return
+        said[name] = (kind, time.monotonic())
         # Nobody may be reading any more, and the export is worth more than its progress.
         with lock, contextlib.suppress(BrokenPipeError):
             click.echo(f"{time.monotonic() - started:6.1f} s  {name:<12} {text}", err=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mobilekit.compression.records import Dense, Quantized, Record
 from mobilekit.compression.smooth import unsmoothed
-from mobilekit.errors import InputError
+from mobilekit.errors import InputError, MobilekitError
 from mobilekit.models.config import EncoderConfig, HeadConfig, encoder_from_dict, head_from_dict, to_dict
 
 POSITIONS = "embeddings.position.weight"
@@ -85,7 +85,7 @@ def load_records(path: Path) -> CompressedModel:
             if not isinstance(about, dict) or about.get("format") != _FORMAT:
                 raise InputError(f"{path}: not a records file of this version of mobilekit; compress again.")
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-    except (SafetensorError, OSError, ValueError) as error:
+    except (SafetensorError, OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: cannot be read as records ({error}); compress again.") from error
     records: dict[str, Record] = {}
     try:
@@ -95,5 +95,7 @@ def load_records(path: Path) -> CompressedModel:
             records[name] = Dense(values)
         encoder, head = encoder_from_dict(about["encoder"]), head_from_dict(about["head"])
         return CompressedModel(encoder, head, str(about["scheme"]), dict(sorted(records.items())))
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise InputError(f"{path}: incomplete records ({error}); compress again.") from error
+    except MobilekitError as error:
+        raise InputError(f"{path}: broken records: {str(error).rstrip('.')}; compress again.") from error

@@ -8,9 +8,9 @@ import numpy as np
 
 from mobilekit.compression.compressed import RECORDS_FILE, CompressedModel, load_records, save_records
 from mobilekit.errors import InputError
-from mobilekit.models.load import save_model
 from mobilekit.models.model import Model
-from mobilekit.staging import staged
+from mobilekit.models.save import save_model
+from mobilekit.staging import refuse_existing, refuse_unwritable, staged
 
 
 def save_compressed(model: Model, compressed: CompressedModel, folder: Path, force: bool = False) -> list[str]:
@@ -19,11 +19,23 @@ def save_compressed(model: Model, compressed: CompressedModel, folder: Path, for
     The checkpoint holds the decoded weights: what `transformers` loads from it is what the artifacts compute with.
     `model` gets those weights too.
     """
+    refuse_output(folder, force, model.folder)
     model.load_tensors(compressed.decoded())
-    with staged(folder, force) as beside:
+    with staged(folder, force, RECORDS_FILE) as beside:
         notes = save_model(model, beside)
         save_records(compressed, beside / RECORDS_FILE)
     return notes
+
+
+def refuse_output(folder: Path, force: bool, source: Path | None) -> None:
+    """Raise InputError when a compressed model cannot be written to `folder`, or would replace what it is made from.
+
+    source: the folder of the model, if it has one.
+    """
+    refuse_existing(folder, force, RECORDS_FILE)
+    refuse_unwritable(folder.parent)
+    if source is not None and source.resolve().is_relative_to(folder.resolve()):
+        raise InputError(f"{folder}: holds the model itself, which would be lost; choose another output folder.")
 
 
 def records_of(model: Model, folder: Path, scheme: str) -> CompressedModel | None:
@@ -32,8 +44,10 @@ def records_of(model: Model, folder: Path, scheme: str) -> CompressedModel | Non
     Raises InputError when they are of another scheme, or do not decode to the weights of `model`, loaded from there.
     """
     file = folder / RECORDS_FILE
-    if not file.is_file():
+    if not file.exists():
         return None
+    if not file.is_file():
+        raise InputError(f"{file}: is not a file; compress again.")
     compressed = load_records(file)
     if compressed.scheme != scheme:
         raise InputError(f"{folder}: holds records of scheme '{compressed.scheme}'; export it with that --scheme.")

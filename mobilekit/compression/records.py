@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mobilekit.errors import CompressionError
+from mobilekit.errors import CompressionError, short
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,8 @@ class Quantized:
             raise CompressionError("every scale has to be finite and > 0.")
         if not np.array_equal(self.scale, self.scale.astype(np.float16).astype(np.float32)):
             raise CompressionError("every scale has to be exact in float16.")
+        if not 1 < self.bits <= 8:
+            raise CompressionError(f"codes have 2 to 8 bits, not {short(self.bits)}.")
         limit = 2 ** (self.bits - 1) - 1
         if self.codes.size and max(-int(self.codes.min()), int(self.codes.max())) > limit:
             raise CompressionError(f"codes leave the range -{limit} .. {limit} of {self.bits} bits.")

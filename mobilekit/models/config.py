@@ -5,14 +5,30 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from mobilekit.errors import InputError, unknown
+from mobilekit.contradictions import CONTROL
+from mobilekit.errors import InputError, short, unknown
+from mobilekit.models.tasks import SPAN_LABELS, TASKS
 
 ACTIVATIONS = ("gelu", "gelu_new", "relu")
 SHARINGS = ("none", "attention", "ffn", "all")
-TASKS = ("sentence-embedding", "sequence-classification")
 PROBLEM_TYPES = ("single_label_classification", "multi_label_classification", "regression")
 POOLINGS = ("mean", "cls")
 DENSE_ACTIVATIONS = ("identity", "tanh", "relu", "gelu")
+HEAD_ACTIVATIONS = (*DENSE_ACTIVATIONS, "gelu_new")
+# Far above any encoder that a phone could run: what is larger is a broken file, and would only be slow to refuse later.
+_LARGEST = {
+    "vocab_size": 4_000_000,
+    "hidden_size": 65_536,
+    "layers": 512,
+    "heads": 4_096,
+    "intermediate_size": 262_144,
+    "embedding_size": 65_536,
+    "max_positions": 1_000_000,
+    "token_types": 65_536,
+}
+# A manifest lists one value a label for each golden input.
+MOST_LABELS = 65_536
+_LONGEST_LABEL = 1_000
 
 
 def _check_types(value: object, where: str) -> None:
@@ -22,7 +38,7 @@ def _check_types(value: object, where: str) -> None:
         got = getattr(value, field.name)
         wrong_bool = isinstance(got, bool) and field.type != "bool"
         if kind is not None and (wrong_bool or not isinstance(got, kind)):
-            raise InputError(f"{where}: {field.name} is {got!r}; it has to be of type {field.type}.")
+            raise InputError(f"{where}: {field.name} is {short(repr(got))}; it has to be of type {field.type}.")
 
 
 @dataclass(frozen=True)
@@ -55,15 +71,10 @@ class EncoderConfig:
 
     def __post_init__(self) -> None:
         _check_types(self, "encoder configuration")
-        for name in ("vocab_size", "hidden_size", "layers", "heads", "intermediate_size", "embedding_size"):
-            if getattr(self, name) < 1:
-                raise InputError(f"encoder configuration: {name} is {getattr(self, name)}; it has to be >= 1.")
-        if self.position_offset < 0 or self.max_positions <= self.position_offset or self.token_types < 0:
-            raise InputError(
-                "encoder configuration: position_offset and token_types have to be >= 0, max_positions above that."
-            )
+        self._check_sizes()
         if self.groups < 1 or self.layers % self.groups:
-            raise InputError(f"encoder configuration: {self.layers} layers do not make {self.groups} equal groups.")
+            groups = short(self.groups)
+            raise InputError(f"encoder configuration: {self.layers} layers do not make {groups} equal groups.")
         if self.hidden_size % self.heads:
             raise InputError(
                 f"encoder configuration: hidden size {self.hidden_size} is not divisible by {self.heads} heads."
@@ -73,7 +84,26 @@ class EncoderConfig:
         if self.sharing not in SHARINGS:
             raise unknown("sharing", self.sharing, SHARINGS, "encoder configuration: ")
         if not 0 <= self.pad_id < self.vocab_size:
-            raise InputError(f"encoder configuration: pad_id {self.pad_id} is outside the vocabulary.")
+            raise InputError(f"encoder configuration: pad_id {short(self.pad_id)} is outside the vocabulary.")
+
+    def _check_sizes(self) -> None:
+        for name, most in _LARGEST.items():
+            size, least = getattr(self, name), 0 if name == "token_types" else 1
+            if not least <= size <= most:
+                raise InputError(f"encoder configuration: {name} is {short(size)}; it has to be {least} to {most:,}.")
+        if not 0 <= self.position_offset < self.max_positions:
+            raise InputError(
+                f"encoder configuration: position_offset is {short(self.position_offset)}; it has to be at least 0 "
+                f"and below max_positions, {self.max_positions}."
+            )
+        if not 0 < self.norm_eps < 1:
+            raise InputError(
+                f"encoder configuration: norm_eps is {short(self.norm_eps)}; it has to be between 0 and 1."
+            )
+        for name in ("dropout", "initializer_range"):
+            value = getattr(self, name)
+            if not 0 <= value < 1:
+                raise InputError(f"encoder configuration: {name} is {short(value)}; it has to be at least 0, below 1.")
 
     @property
     def projected(self) -> bool:
@@ -116,14 +146,21 @@ class DenseConfig:
         _check_types(self, "dense layer")
         if self.activation not in DENSE_ACTIVATIONS:
             raise unknown("dense activation", self.activation, DENSE_ACTIVATIONS)
+        most = _LARGEST["hidden_size"]
+        if not (1 <= self.in_size <= most and 1 <= self.out_size <= most):
+            sizes = f"{short(self.in_size)} to {short(self.out_size)}"
+            raise InputError(f"dense layer: sizes {sizes}; they have to be 1 to {most:,}.")
 
 
 @dataclass(frozen=True)
 class HeadConfig:
     """What stands on the encoder: its task and what the task needs.
 
-    labels: names in the order of the logits (classification). activation: between the two linear maps of a
-    classification head, in which families differ. pooling, normalize, dense: sentence embedding.
+    labels: names of the columns of the logits (classification of texts or tokens; `SPAN_LABELS` for question
+    answering). activation: between the two linear maps of a head that has two, in which families differ. pooling,
+    normalize, dense: sentence embedding. tied: whether fill-mask's decoder is the token table. mean: whether sequence
+    classification is one linear map of the mean of all tokens, instead of two maps of the first (which is what the
+    classes of `transformers` do).
     """
 
     task: str
@@ -133,31 +170,58 @@ class HeadConfig:
     pooling: str = "mean"
     normalize: bool = True
     dense: tuple[DenseConfig, ...] = ()
+    tied: bool = True
+    mean: bool = False
 
     def __post_init__(self) -> None:
         _check_types(self, "head configuration")
         if self.task not in TASKS:
             raise unknown("task", self.task, TASKS)
+        if not isinstance(self.labels, tuple) or not all(isinstance(label, str) for label in self.labels):
+            raise InputError("head configuration: labels have to be names.")
+        if not isinstance(self.dense, tuple) or not all(isinstance(each, DenseConfig) for each in self.dense):
+            raise InputError("head configuration: dense has to be a list of layers.")
         if self.problem_type not in PROBLEM_TYPES:
             raise unknown("problem type", self.problem_type, PROBLEM_TYPES)
-        if self.activation not in DENSE_ACTIVATIONS:
-            raise unknown("activation", self.activation, DENSE_ACTIVATIONS)
+        if self.activation not in HEAD_ACTIVATIONS:
+            raise unknown("activation", self.activation, HEAD_ACTIVATIONS)
         if self.pooling not in POOLINGS:
             raise unknown("pooling", self.pooling, POOLINGS)
-        if self.task == "sequence-classification" and not self.labels:
-            raise InputError("head configuration: sequence classification needs at least one label.")
+        if TASKS[self.task].labelled and not self.labels:
+            raise InputError(f"head configuration: {self.task} needs at least one label.")
+        if self.task == "question-answering" and self.labels != SPAN_LABELS:
+            raise InputError(f"head configuration: question answering has the labels {', '.join(SPAN_LABELS)}.")
+        self._check_labels()
+
+    def _check_labels(self) -> None:
+        if len(self.labels) > MOST_LABELS:
+            raise InputError(f"head configuration: {len(self.labels):,} labels are too many; at most {MOST_LABELS:,}.")
         if len(set(self.labels)) != len(self.labels):
             raise InputError("head configuration: two labels have the same name.")
+        for i, label in enumerate(self.labels):
+            said = f"head configuration: label {i}, {short(label, 40)!r},"
+            if not label.strip():
+                raise InputError(f"{said} is empty; name it.")
+            if len(label) > _LONGEST_LABEL:
+                raise InputError(f"{said} has {len(label):,} characters; at most {_LONGEST_LABEL:,}.")
+            if CONTROL.search(label):
+                raise InputError(f"{said} has a line break or a control character.")
 
     @property
     def output_name(self) -> str:
         """Name of the one output of the exported graph."""
-        return "embedding" if self.task == "sentence-embedding" else "logits"
+        return TASKS[self.task].output
+
+    @property
+    def per_token(self) -> bool:
+        """Whether the output has a row for each token."""
+        return TASKS[self.task].per_token
 
     @property
     def reads_first_token(self) -> bool:
         """Whether only the first token's last hidden state is read."""
-        return self.task == "sequence-classification" or self.pooling == "cls"
+        embeds_first = self.task == "sentence-embedding" and self.pooling == "cls"
+        return (self.task == "sequence-classification" and not self.mean) or embeds_first
 
 
 def encoder_from_dict(values: dict[str, Any]) -> EncoderConfig:
@@ -168,6 +232,9 @@ def encoder_from_dict(values: dict[str, Any]) -> EncoderConfig:
 def head_from_dict(values: dict[str, Any]) -> HeadConfig:
     """HeadConfig from JSON values; raises InputError on unknown or missing names."""
     known = dict(_known(HeadConfig, values, "head configuration"))
+    for name in ("labels", "dense"):
+        if not isinstance(known.get(name, []), list | tuple):
+            raise InputError(f"head configuration: {name} is {known[name]!r}; it has to be a list.")
     known["labels"] = tuple(known.get("labels", ()))
     known["dense"] = tuple(DenseConfig(**_known(DenseConfig, d, "dense layer")) for d in known.get("dense", ()))
     return HeadConfig(**known)

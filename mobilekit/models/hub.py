@@ -2,11 +2,49 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from mobilekit.errors import InputError
+from mobilekit.text.tokenizer import TOKENIZER_FILES
 
-_FILES = ["*.json", "*.safetensors", "vocab.txt", "*/config.json", "*/*.safetensors"]
+# By name: repositories hold the same weights many times over (onnx/, openvino/, tf_model.h5, ...), and `*` crosses
+# folders here. Modules of sentence-transformers have numbered folders.
+_PARTS = ("config.json", "model.safetensors")
+_TRANSFORMER = (
+    *_PARTS,
+    "model.safetensors.index.json",
+    "model-*-of-*.safetensors",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "sentence_bert_config.json",
+    *TOKENIZER_FILES,
+)
+_FILES = [
+    *_TRANSFORMER,
+    "README.md",
+    "modules.json",
+    "config_sentence_transformers.json",
+    *(f"[0-9]_*/{name}" for name in _PARTS),
+    *(f"0_Transformer/{name}" for name in _TRANSFORMER),
+]
+
+
+_LICENSE = re.compile(r"^license:\s*['\"]?([A-Za-z0-9.+-]{1,60})['\"]?\s*$", re.MULTILINE)
+# The front matter of a model card is its first lines.
+_CARD_BYTES = 16_384
+
+
+def license_of(folder: Path) -> str:
+    """The licence that a repository's model card names, "" where it names none."""
+    card = folder / "README.md"
+    if not card.is_file():
+        return ""
+    with card.open("rb") as file:
+        text = file.read(_CARD_BYTES).decode("utf-8", "replace")
+    head = text.split("\n---", 1)[0] if text.startswith("---") else ""
+    found = _LICENSE.search(head)
+    return found.group(1) if found else ""
 
 
 def download(repository: str, revision: str | None) -> tuple[Path, str]:

@@ -1,96 +1,89 @@
-"""`load`: a built-in name, a folder or a hub id becomes a Model; `save_model` writes a folder."""
+"""`load`: a built-in name, a folder or a hub id becomes a Model."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from mobilekit.errors import InputError, unknown
+from mobilekit.errors import InputError, short, unknown
 from mobilekit.models import builtin
-from mobilekit.models.checkpoint import (
-    Tensors,
-    checkpoint_names,
-    config_for,
-    read_config,
-    read_tensors,
-    write_checkpoint,
-)
-from mobilekit.models.config import TASKS, EncoderConfig, HeadConfig, head_from_dict
-from mobilekit.models.families.registry import Family, Json, families, get
+from mobilekit.models.checkpoint import read_config
+from mobilekit.models.config import EncoderConfig, HeadConfig
+from mobilekit.models.families.registry import Family, get
+from mobilekit.models.google.casing import with_own_case
+from mobilekit.models.google.release import Release, find_release
+from mobilekit.models.head_of import head_of, label_rows
 from mobilekit.models.model import EncoderWithHead, Model, Source, meta_names
-from mobilekit.models.sentence_transformers import (
-    SentenceModules,
-    is_sentence_transformer,
-    read_sentence_modules,
-    write_sentence_modules,
-)
-from mobilekit.text.tokenizer import TOKENIZER_FILE, VOCABULARY_FILE, TextTokenizer, load_tokenizer
-
-# What transformers calls the special tokens of BERT and of RoBERTa.
-_SPECIAL_ROLES = {
-    "[PAD]": "pad_token",
-    "[UNK]": "unk_token",
-    "[CLS]": "cls_token",
-    "[SEP]": "sep_token",
-    "[MASK]": "mask_token",
-    "<pad>": "pad_token",
-    "<unk>": "unk_token",
-    "<s>": "cls_token",
-    "</s>": "sep_token",
-    "<mask>": "mask_token",
-}
+from mobilekit.models.sentence_transformers import is_sentence_transformer, read_sentence_modules
+from mobilekit.models.tasks import TASKS
+from mobilekit.models.weights import SafetensorsSource, Tensors, read_tensors
+from mobilekit.reading import read_errors
+from mobilekit.text.tokenizer import TextTokenizer, has_tokenizer, load_tokenizer
 
 
+@read_errors("the model")
 def load(name: str | Path, task: str | None = None, revision: str | None = None) -> Model:
     """A model by built-in name, folder or hub id.
 
-    task: `sentence-embedding` or `sequence-classification`; None: what the checkpoint says it is. revision: branch,
-    tag or commit of a hub id. Raises InputError when it cannot be found, read, or has no such head.
+    task: a name of `TASKS`; None: what the checkpoint says it is. revision: branch, tag or commit of a hub id.
+    Raises InputError when it cannot be found, read, or has no such head.
     """
     if task is not None and task not in TASKS:
         raise unknown("task", task, TASKS)
-    made = builtin.load_builtin(str(name), load_folder)
+    text = str(name)
+    if not text.strip():
+        raise InputError("no model given: its name is empty; give a built-in name, a folder or a hub id.")
+    if text in builtin.names():
+        _refuse_revision(text, "a built-in model", revision)
+    made = builtin.load_builtin(text, load_folder)
     if made is not None:
         if task is not None and task != made.head.task:
             raise InputError(f"model '{name}' is a {made.head.task} model; it has no {task} head.")
         return made
     path = Path(name)
     if path.is_dir():
+        _refuse_revision(text, "a folder", revision)
         return load_folder(path, task)
-    text = str(name)
     if path.exists():
         raise InputError(f"{path}: is a file; a model is a folder with config.json and model.safetensors.")
+    if "://" in text:
+        raise InputError(f"model '{short(text)}' is an address; give the hub id alone, such as owner/name.")
     if "/" in text and not text.startswith((".", "/", "~")) and text.count("/") == 1:
-        from mobilekit.models.hub import download
+        from mobilekit.models.hub import download, license_of
 
         folder, commit = download(text, revision)
-        return load_folder(folder, task, Source(text, commit))
+        return load_folder(folder, task, Source(text, commit, license_of(folder)))
     if "/" in text:
-        raise InputError(f"{path}: no such folder.")
+        raise InputError(f"{short(path)}: no such folder.")
     raise unknown("model", text, builtin.names(), "no folder of that name, and ")
 
 
+def _refuse_revision(name: str, kind: str, revision: str | None) -> None:
+    if revision is not None:
+        raise InputError(f"revision '{short(revision)}' is for hub ids; '{name}' is {kind}: leave --revision out.")
+
+
 def load_folder(folder: Path, task: str | None = None, source: Source | None = None) -> Model:
-    """A model out of a checkpoint folder (transformers, sentence-transformers or our own layout)."""
+    """A model out of a checkpoint folder (transformers, sentence-transformers, Google's release or our own layout)."""
     modules = read_sentence_modules(folder) if is_sentence_transformer(folder) else None
+    release = find_release(folder) if modules is None else None
+    if release is not None:
+        return _load_release(release, task, source)
     inner = modules.transformer if modules is not None else folder
     family, config, encoder = read_config(inner)
-    head = _head(inner, family, config, modules, task)
-    shapes = meta_names(encoder, head)
-    wanted = {ours: theirs for ours, theirs in family.tensor_names(encoder, head).items() if ours in shapes}
-    tensors = read_tensors(inner, wanted, shapes, family.prefix)
+    head = head_of(inner, family, config, modules, task)
+    _check_dense(inner, encoder, head)
+    wanted, shapes = family.tensor_names(encoder, head), meta_names(encoder, head)
+    tensors = read_tensors(SafetensorsSource(inner), wanted, shapes, family.prefix, label_rows(config, head))
     tensors |= modules.dense if modules is not None else {}
     # transformers' max_length is a setting of text generation; ours says how long inputs may be.
     ours = config.get("max_length") if family.model_type == "mobilekit" else None
     limit = modules.max_length if modules is not None else ours
     tokenizer = _tokenizer(folder, inner, encoder, limit)
-    module = EncoderWithHead(encoder, head).eval()
-    # A link is called by its own name; only `.` and its like have to be resolved.
-    own = folder.name if folder.name not in ("", "..") else folder.resolve().name
-    name = own if source is None else source.id.rsplit("/", 1)[-1]
-    model = Model(name, module, head, tokenizer, source or Source(own))
-    model.load_tensors(tensors)
-    model.folder, model.family = folder, family.model_type
+    if modules is not None and modules.lower_case and not tokenizer.lower_case:
+        tokenizer = tokenizer.lowered()
+    model = _assembled(folder, family, encoder, head, tensors, tokenizer, source)
+    if modules is None and task is None and head.task == "sentence-embedding" and family.modules is not None:
+        model.notes.append("the checkpoint has no head: it embeds sentences, by the mean of all tokens, unit length.")
     if modules is not None:
         model.prefix = modules.prefix
         model.notes += modules.notes
@@ -99,85 +92,45 @@ def load_folder(folder: Path, task: str | None = None, source: Source | None = N
     return model
 
 
-def save_model(model: Model, folder: Path) -> list[str]:
-    """Write a checkpoint into an existing folder; returns notes, e.g. that `transformers` has no class for it."""
-    notes: list[str] = []
-    family = families()[model.family]
-    config = config_for(model.config, model.head, family)
-    if config is None:
-        family = families()["mobilekit"]
-        config = config_for(model.config, model.head, family)
-        notes.append("transformers has no class for this encoder: it is saved in mobilekit's own layout.")
-    assert config is not None
-    tensors = model.tensors()
-    dense: Tensors = {}
-    if model.head.task == "sentence-embedding" and family.model_type != "mobilekit":
-        dense = {n: t for n, t in tensors.items() if n.startswith("head.dense.")}
-        tensors = {n: t for n, t in tensors.items() if n not in dense}
-    names = checkpoint_names(model.config, model.head, family)
-    if family.model_type == "mobilekit":
-        config |= {"max_length": model.tokenizer.max_length, "prefix": model.prefix}
-    write_checkpoint(folder, family, config, tensors, names)
-    if model.head.task == "sentence-embedding" and family.model_type != "mobilekit":
-        limit, width = model.tokenizer.max_length, model.config.hidden_size
-        write_sentence_modules(folder, model.head, dense, width, limit, model.prefix)
-    (folder / TOKENIZER_FILE).write_text(model.tokenizer.serialized(), encoding="utf-8")
-    special = {_SPECIAL_ROLES[t]: t for t in model.tokenizer.special_ids() if t in _SPECIAL_ROLES}
-    options = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": model.tokenizer.max_length, **special}
-    (folder / "tokenizer_config.json").write_text(
-        json.dumps(options, indent=2, sort_keys=True) + "\n", encoding="utf-8"
-    )
-    vocabulary = model.tokenizer.vocabulary()
-    if vocabulary is not None:
-        (folder / VOCABULARY_FILE).write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
-    return notes
+def _check_dense(folder: Path, encoder: EncoderConfig, head: HeadConfig) -> None:
+    width = encoder.hidden_size
+    for dense in head.dense:
+        if dense.in_size != width:
+            raise InputError(f"{folder}: a dense layer takes {dense.in_size} values; what is before it gives {width}.")
+        width = dense.out_size
 
 
-def _head(folder: Path, family: Family, config: Json, modules: SentenceModules | None, task: str | None) -> HeadConfig:
-    if family.model_type == "mobilekit":
-        found = head_from_dict(get(config, "head", dict))
-        if task is not None and task != found.task:
-            raise InputError(f"{folder}: is a {found.task} model; it has no {task} head.")
-        return found
-    by_class = {cls: name for name, cls in family.architectures.items()}
-    architectures = config.get("architectures") or []
-    has = by_class.get(architectures[0]) if isinstance(architectures, list) and architectures else None
-    if modules is not None:
-        if task in (None, "sentence-embedding"):
-            return modules.head
-        raise InputError(f"{folder}: is a sentence-transformers model; it has no {task} head.")
-    if task == "sentence-embedding":
-        return HeadConfig("sentence-embedding")
-    if has == "sequence-classification":
-        return _classification_head(folder, config, family)
-    if task == "sequence-classification":
-        raise InputError(f"{folder}: architecture {architectures} has no classification head; fine-tune one first.")
-    raise InputError(
-        f"{folder}: architecture {architectures} says of no head what it is for; "
-        "--task sentence-embedding exports it with mean pooling."
-    )
+def _load_release(release: Release, task: str | None, source: Source | None) -> Model:
+    # The tokenizer first: what is wrong with it is found at once, and weights take long.
+    tokenizer, notes = with_own_case(release.folder, _tokenizer(release.folder, release.folder, release.encoder, None))
+    encoder, head, tensors = release.read(task)
+    model = _assembled(release.folder, release.family, encoder, head, tensors, tokenizer, source)
+    model.notes += (*release.notes, *notes)
+    return model
 
 
-def _classification_head(folder: Path, config: Json, family: Family) -> HeadConfig:
-    labels = config.get("id2label")
-    if not isinstance(labels, dict) or not labels:
-        count = get(config, "num_labels", int, 2)
-        labels = {str(i): f"LABEL_{i}" for i in range(count)}
-    try:
-        ordered = [str(labels[str(i)]) for i in range(len(labels))]
-    except KeyError as error:
-        raise InputError(
-            f"{folder}/config.json: id2label has no entry {error}; expected 0 to {len(labels) - 1}."
-        ) from error
-    default = "regression" if len(ordered) == 1 else "single_label_classification"
-    kind = config.get("problem_type") or default
-    return HeadConfig("sequence-classification", tuple(ordered), kind, family.head_activation)
+def _assembled(
+    folder: Path,
+    family: Family,
+    encoder: EncoderConfig,
+    head: HeadConfig,
+    tensors: Tensors,
+    tokenizer: TextTokenizer,
+    source: Source | None,
+) -> Model:
+    # A link is called by its own name; only `.` and its like have to be resolved.
+    own = folder.name if folder.name not in ("", "..") else folder.resolve().name
+    name = own if source is None else source.id.rsplit("/", 1)[-1]
+    if TASKS[head.task].asks_token and tokenizer.mask_id is None:
+        raise InputError(f"{folder}: the tokenizer has no mask token, which a {head.task} model needs.")
+    module = EncoderWithHead(encoder, head).eval()
+    model = Model(name, module, head, tokenizer, source or Source(own), family=family.model_type, folder=folder)
+    model.load_tensors(tensors)
+    return model
 
 
 def _tokenizer(folder: Path, inner: Path, encoder: EncoderConfig, max_length: object) -> TextTokenizer:
-    places = (inner, folder)
-    has_one = [p for p in places if (p / TOKENIZER_FILE).is_file() or (p / VOCABULARY_FILE).is_file()]
-    place = has_one[0] if has_one else folder
+    place = next((p for p in (inner, folder) if has_tokenizer(p)), folder)
     limit = min(encoder.max_tokens, max_length) if isinstance(max_length, int) else encoder.max_tokens
     tokenizer = load_tokenizer(place, limit)
     if tokenizer.largest_id >= encoder.vocab_size:
@@ -185,4 +138,27 @@ def _tokenizer(folder: Path, inner: Path, encoder: EncoderConfig, max_length: ob
             f"{place}: the tokenizer has ids up to {tokenizer.largest_id}, the embedding only "
             f"{encoder.vocab_size} rows; they do not belong together."
         )
+    _try_out(tokenizer, place, encoder)
     return tokenizer
+
+
+def _try_out(tokenizer: TextTokenizer, place: Path, encoder: EncoderConfig) -> None:
+    """Raise InputError for a tokenizer that loads and then gives what no model can take."""
+    try:
+        # Nothing, something known, something that hardly any vocabulary has, and a pair.
+        tried = [tokenizer.encode(*texts) for texts in (("",), ("a",), ("☃ qzxjv ᚠᚢ",), ("a", "a"))]
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from error
+    except Exception as error:
+        raise InputError(f"{place}: the tokenizer cannot encode text ({short(error, 200)}).") from error
+    if not all(encoded.ids.size for encoded in tried):
+        raise InputError(
+            f"{place}: the tokenizer puts no special tokens around a text; its tokenizer.json has no fitting "
+            "post_processor. Save it again with transformers (save_pretrained)."
+        )
+    largest = max(int(encoded.ids.max()) for encoded in tried)
+    if largest >= encoder.vocab_size:
+        raise InputError(
+            f"{place}: the tokenizer gives id {largest}, the embedding has only {encoder.vocab_size} rows; they do not "
+            "belong together."
+        )

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from mobilekit.models.config import EncoderConfig, HeadConfig
 from mobilekit.models.encoder import Encoder, initialise
-from mobilekit.models.heads import make_head
+from mobilekit.models.heads import FillMask, make_head
 
 if TYPE_CHECKING:
     from mobilekit.text.tokenizer import TextTokenizer
@@ -35,11 +35,18 @@ class EncoderWithHead(nn.Module):
         super().__init__()
         self.encoder = Encoder(encoder)
         self.head = make_head(encoder, head)
+        self._tied = head.tied
+        self.tie()
+
+    def tie(self) -> None:
+        """Let fill-mask's decoder be the token table again, where it is; `to_empty` takes them apart."""
+        if isinstance(self.head, FillMask) and self._tied:
+            self.head.decoder.weight = self.encoder.embeddings.token.weight
 
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor | None = None, token_type_ids: Tensor | None = None
     ) -> Tensor:
-        """Integer [batch, length] each -> logits or embeddings [batch, size]."""
+        """Integer [batch, length] each -> [batch, size], or [batch, length, size] from heads that read every token."""
         keep = torch.ones_like(input_ids) if attention_mask is None else attention_mask
         return self.head(self.encoder(input_ids, keep, token_type_ids).last, keep)
 

@@ -6,12 +6,17 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from mobilekit.errors import InputError
-from mobilekit.models.checkpoint import WEIGHTS_FILE, Tensors, read_json, read_tensors
+from mobilekit.errors import InputError, short
 from mobilekit.models.config import DenseConfig, HeadConfig
 from mobilekit.models.families.registry import Json, get
+from mobilekit.models.weights import WEIGHTS_FILE, SafetensorsSource, Tensors, read_json, read_tensors
+from mobilekit.reading import read_values
 
 MODULES_FILE = "modules.json"
+# Every one may name the same large file.
+_MOST_MODULES = 16
+# It is in every file and before every text, of which little would be left.
+_LONGEST_PROMPT = 2_000
 _ACTIVATIONS = {"Identity": "identity", "Tanh": "tanh", "ReLU": "relu", "GELU": "gelu"}
 _LEGACY_POOLING = {
     "pooling_mode_cls_token": "cls",
@@ -25,12 +30,14 @@ _LEGACY_POOLING = {
 
 @dataclass(frozen=True)
 class SentenceModules:
-    """What modules.json describes. transformer: its folder. dense: tensors of the dense layers, by our names."""
+    """What modules.json describes. transformer: its folder. dense: tensors of the dense layers, by our names.
+    lower_case: whether text is made lower case first."""
 
     transformer: Path
     head: HeadConfig
     dense: Tensors
     max_length: int | None
+    lower_case: bool
     prefix: str
     notes: tuple[str, ...] = ()
 
@@ -45,9 +52,10 @@ def read_sentence_modules(folder: Path) -> SentenceModules:
     file = folder / MODULES_FILE
     kinds = [_module(folder, entry, file) for entry in _entries(file)]
     order = [kind for kind, _ in kinds]
-    if order[:2] != ["Transformer", "Pooling"] or any(k not in ("Dense", "Normalize") for k in order[2:]):
+    known = order[:2] == ["Transformer", "Pooling"] and set(order[2:]) <= {"Dense", "Normalize"}
+    if not known or len(order) > _MOST_MODULES:
         raise InputError(
-            f"{file}: modules {order} are not supported; supported: Transformer, Pooling, Dense, Normalize."
+            f"{file}: modules {short(order, 200)} are not supported; supported: Transformer, Pooling, Dense, Normalize."
         )
     if "Normalize" in order[:-1]:
         raise InputError(f"{file}: Normalize before another module is not supported; it has to be the last.")
@@ -59,11 +67,12 @@ def read_sentence_modules(folder: Path) -> SentenceModules:
         if config.bias:
             shapes[f"head.dense.{i}.bias"] = (config.out_size,)
         names = {ours: "linear." + ours.rsplit(".", 1)[1] for ours in shapes}
-        tensors.update(read_tensors(path, names, shapes, ""))
+        tensors.update(read_tensors(SafetensorsSource(path), names, shapes, ""))
         dense.append(config)
     head = HeadConfig("sentence-embedding", pooling=pooling, normalize=order[-1] == "Normalize", dense=tuple(dense))
     prefix, notes = _prompts(folder)
-    return SentenceModules(transformer, head, tensors, _max_length(transformer), prefix, notes)
+    length, lower_case = _options(transformer)
+    return SentenceModules(transformer, head, tensors, length, lower_case, prefix, notes)
 
 
 def write_sentence_modules(
@@ -109,10 +118,7 @@ def _write(file: Path, content: Json) -> None:
 
 
 def _entries(file: Path) -> list[Json]:
-    try:
-        entries = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{file}: not readable as JSON ({error}).") from error
+    entries = read_values(file)
     if not isinstance(entries, list) or not all(isinstance(e, dict) for e in entries) or not entries:
         raise InputError(f"{file}: expected a list of modules.")
     return entries
@@ -120,9 +126,12 @@ def _entries(file: Path) -> list[Json]:
 
 def _module(folder: Path, entry: Json, file: Path) -> tuple[str, Path]:
     kind, path = str(entry.get("type", "")).rsplit(".", 1)[-1], str(entry.get("path", ""))
-    inner = (folder / path).resolve()
-    if not inner.is_relative_to(folder.resolve()):
-        raise InputError(f"{file}: path '{path}' leaves the folder.")
+    try:
+        inside = (folder / path).resolve().is_relative_to(folder.resolve())
+    except (OSError, ValueError):  # too long, links in a circle, characters that no path has
+        inside = False
+    if not inside:
+        raise InputError(f"{file}: path '{short(path)}' leaves the folder.")
     return kind, folder / path if path else folder
 
 
@@ -132,10 +141,11 @@ def _pooling(path: Path) -> str:
     modes = [mode for flag, mode in _LEGACY_POOLING.items() if config.get(flag) is True]
     named = config.get("pooling_mode")
     if named is not None:
-        modes = [named] if isinstance(named, str) else list(named)
+        modes = named if isinstance(named, list) else [named]
     modes = modes or ["mean"]
     if len(modes) > 1 or modes[0] not in ("mean", "cls"):
-        raise InputError(f"{file}: pooling {' + '.join(map(str, modes))} is not supported; supported: mean, cls.")
+        said = short(" + ".join(map(str, modes)))
+        raise InputError(f"{file}: pooling {said} is not supported; supported: mean, cls.")
     if config.get("include_prompt") is False:
         raise InputError(f"{file}: include_prompt false (prompt tokens left out of the mean) is not supported.")
     return str(modes[0])
@@ -147,7 +157,7 @@ def _dense_config(path: Path) -> DenseConfig:
     try:
         activation = get(config, "activation_function", str, "torch.nn.modules.activation.Tanh").rsplit(".", 1)[-1]
         if activation not in _ACTIVATIONS:
-            raise InputError(f"activation {activation} is not supported; supported: {', '.join(_ACTIVATIONS)}.")
+            raise InputError(f"activation {short(activation)} is not supported; supported: {', '.join(_ACTIVATIONS)}.")
         if config.get("use_residual"):
             raise InputError("use_residual is not supported.")
         return DenseConfig(
@@ -160,16 +170,16 @@ def _dense_config(path: Path) -> DenseConfig:
         raise InputError(f"{file}: {error}") from error
 
 
-def _max_length(transformer: Path) -> int | None:
+def _options(transformer: Path) -> tuple[int | None, bool]:
+    """The longest input, if it is limited, and whether text is made lower case before the tokenizer sees it."""
     file = transformer / "sentence_bert_config.json"
-    if not file.is_file():
-        return None
-    length = read_json(file).get("max_seq_length")
-    if length is None:
-        return None
-    if not isinstance(length, int) or isinstance(length, bool) or length < 1:
-        raise InputError(f"{file}: max_seq_length is {length!r}; it has to be a number >= 1.")
-    return length
+    config = read_json(file) if file.is_file() else {}
+    length, lower_case = config.get("max_seq_length"), config.get("do_lower_case")
+    if length is not None and (not isinstance(length, int) or isinstance(length, bool) or length < 1):
+        raise InputError(f"{file}: max_seq_length is {short(repr(length))}; it has to be a number >= 1.")
+    if not isinstance(lower_case, bool | None):
+        raise InputError(f"{file}: do_lower_case is {short(repr(lower_case))}; it has to be true or false.")
+    return length, bool(lower_case)
 
 
 def _prompts(folder: Path) -> tuple[str, tuple[str, ...]]:
@@ -179,8 +189,10 @@ def _prompts(folder: Path) -> tuple[str, tuple[str, ...]]:
     if not isinstance(prompts, dict):
         raise InputError(f"{file}: prompts has to be an object.")
     if default is not None:
-        if not isinstance(prompts.get(default), str):
-            raise InputError(f"{file}: default_prompt_name '{default}' is not among the prompts.")
+        if not isinstance(default, str) or not isinstance(prompts.get(default), str):
+            raise InputError(f"{file}: default_prompt_name '{short(default)}' is not among the prompts.")
+        if len(prompts[default]) > _LONGEST_PROMPT:
+            raise InputError(f"{file}: prompt '{default}' has more than {_LONGEST_PROMPT:,} characters; shorten it.")
         return prompts[default], ()
     used = [name for name, text in prompts.items() if text]
     return "", (f"prompts {', '.join(used)} are not applied by default; put them before the text.",) if used else ()

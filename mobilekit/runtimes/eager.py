@@ -29,9 +29,11 @@ class EagerEngine:
         """Any length; `entry` is not looked at."""
         import torch
 
+        given = {name: torch.from_numpy(values) for name, values in inputs.items()}
+        asked = given.pop("predict_mask", None)
         with torch.no_grad():
-            output = self._module(**{name: torch.from_numpy(values) for name, values in inputs.items()})
-        return {self._output: output.numpy()}
+            output = self._module(**given)
+        return {self._output: (output if asked is None else output[asked == 1]).numpy()}
 
     def delegation(self) -> None:
         """There is no delegate."""
@@ -47,6 +49,7 @@ def decoded_module(model: CompressedModel) -> EncoderWithHead:
     with torch.device("meta"):
         module = EncoderWithHead(model.encoder, model.head)
     module = module.to_empty(device="cpu").eval()
+    module.tie()
     decoded = model.decoded()
     with torch.no_grad():
         for name, parameter in module.named_parameters():

@@ -10,13 +10,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mobilekit.artifact import Artifact, open_folder
-from mobilekit.errors import ArtifactError, InputError, MissingExtraError
+from mobilekit.artifact import MANIFEST_FILE, PREDICT_MASK, Artifact, open_folder
+from mobilekit.errors import ArtifactError, InputError, MissingExtraError, short
 from mobilekit.host import is_installed
 from mobilekit.process import EngineProcess
 from mobilekit.runtimes.base import EngineInfo, engine, engines
 
 DEFAULT_THREADS = min(4, os.cpu_count() or 1)
+# More than any machine has; engines start as many as they are told.
+_MOST_THREADS = 1024
 
 
 class Runner:
@@ -50,19 +52,36 @@ class Runner:
         attention_mask: ArrayLike | None = None,
         token_type_ids: ArrayLike | None = None,
         length: int | None = None,
+        predict: int | None = None,
     ) -> dict[str, NDArray[np.float32]]:
         """Run one input through the smallest length that holds it.
 
         input_ids, attention_mask (None: all ones), token_type_ids (None: all zeros): integers [n] or [1, n].
-        length: an exported length to use instead. Returns float32 [1, size] by output name. Raises InputError when no
-        exported length holds the input.
+        length: an exported length to use instead. predict: for fill-mask, the token that is asked for (None: the first
+        mask token). Returns by output name float32 [1, size], or [1, n, size] where each token has a row. Raises
+        InputError when no exported length holds the input, or there is no mask token.
         """
         ids = _row(input_ids, "input_ids")
         if not ids.size:
             raise InputError("input_ids is empty; an input has at least its special tokens.")
         chosen = self.length_for(ids.size) if length is None else length
-        inputs = self.padded(ids, attention_mask, token_type_ids, chosen)
-        return dict(self._process.call("run", {"entry": self._lengths[chosen]}, inputs)[1])  # type: ignore[arg-type]
+        inputs = self.padded(ids, attention_mask, token_type_ids, chosen, predict)
+        outputs = self._process.call("run", {"entry": self._lengths[chosen]}, inputs)[1]
+        self._check_output(outputs, chosen)
+        # What the padding's own rows hold is nobody's business.
+        kept = slice(ids.size) if self.artifact.manifest.per_token else slice(None)
+        return {name: np.asarray(values, np.float32)[:, kept] for name, values in outputs.items()}
+
+    def _check_output(self, outputs: Mapping[str, NDArray[np.generic]], length: int) -> None:
+        manifest = self.artifact.manifest
+        rows = (length,) if manifest.per_token else ()
+        wanted, name = (1, *rows, manifest.output_size), manifest.output_name
+        if name not in outputs or outputs[name].shape != wanted:
+            got = f"{name} {list(outputs[name].shape)}" if name in outputs else ", ".join(outputs)
+            raise ArtifactError(
+                f"{self.artifact.folder / MANIFEST_FILE}: says that the file gives {name} {list(wanted)}; it gives "
+                f"{got}; export again."
+            )
 
     def length_for(self, size: int) -> int:
         """The smallest exported length >= size; raises InputError when there is none."""
@@ -72,7 +91,12 @@ class Runner:
         raise InputError(f"an input of {size} ids is longer than the longest exported length, {max(self._lengths)}.")
 
     def padded(
-        self, ids: NDArray[np.int32], mask: ArrayLike | None, types: ArrayLike | None, length: int
+        self,
+        ids: NDArray[np.int32],
+        mask: ArrayLike | None,
+        types: ArrayLike | None,
+        length: int,
+        predict: int | None = None,
     ) -> dict[str, NDArray[np.int32]]:
         """The graph's inputs, int32 [1, length] each."""
         if length not in self._lengths:
@@ -84,6 +108,8 @@ class Runner:
             "attention_mask": np.ones_like(ids) if mask is None else _row(mask, "attention_mask"),
             "token_type_ids": np.zeros_like(ids) if types is None else _row(types, "token_type_ids"),
         }
+        if self.artifact.manifest.asks_token:
+            rows[PREDICT_MASK] = self._asked(ids, predict)
         fills = {"input_ids": int(self.artifact.manifest.content["tokenizer"]["pad_id"])}
         padded = {}
         for name in self.artifact.manifest.input_names:
@@ -93,10 +119,24 @@ class Runner:
             padded[name][0, : ids.size] = rows[name]
         return padded
 
+    def _asked(self, ids: NDArray[np.int32], predict: int | None) -> NDArray[np.int32]:
+        """1 at the token that is asked for, 0 elsewhere."""
+        if predict is None:
+            mask_id = self.artifact.manifest.content["tokenizer"]["mask_id"]
+            masks = np.flatnonzero(ids == mask_id)
+            if not masks.size:
+                raise InputError(f"no mask token (id {mask_id}) among input_ids; put one in, or say which token.")
+            predict = int(masks[0])
+        if not 0 <= predict < ids.size:
+            raise InputError(f"token {predict} is asked for; there are {ids.size}.")
+        asked = np.zeros_like(ids)
+        asked[predict] = 1
+        return asked
+
     def time(self, length: int, repeats: int, warm_up: int = 2) -> list[float]:
         """Milliseconds of each of `repeats` runs at an exported length, all tokens real."""
         ids = np.full(length, int(self.artifact.manifest.content["golden"][0]["input_ids"][0]), np.int32)
-        inputs = self.padded(ids, None, None, length)
+        inputs = self.padded(ids, None, None, length, 0)
         params = {"entry": self._lengths[length], "repeats": warm_up + repeats}
         times: list[float] = self._process.call("time", params, inputs)[0]
         return times[warm_up:]
@@ -131,9 +171,9 @@ def open_artifact(
     no artifact or its model file was altered, MissingExtraError when the engine is not installed.
     """
     artifact = path if isinstance(path, Artifact) else open_folder(path)
-    if threads < 1:
-        raise InputError(f"threads is {threads}; it has to be >= 1.")
-    info = engine(engine_name) if engine_name else engine_for(artifact.manifest.target)
+    if not 1 <= threads <= _MOST_THREADS:
+        raise InputError(f"threads is {short(threads)}; it has to be 1 to {_MOST_THREADS:,}.")
+    info = engine(engine_name) if engine_name else _engine_of(artifact)
     if info.target != artifact.manifest.target:
         raise InputError(f"engine '{info.name}' runs {info.target} files, not {artifact.manifest.target}.")
     altered = artifact.altered()
@@ -149,8 +189,15 @@ def engine_for(target: str) -> EngineInfo:
     """The engine that runs a target's files here: the native one of this platform, else the portable one."""
     fitting = [e for e in engines().values() if e.target == target and e.platform in ("", sys.platform)]
     if not fitting:
-        raise InputError(f"no engine on this machine runs {target} files.")
+        raise InputError(f"no engine on this machine runs '{short(target)}' files.")
     return max(fitting, key=lambda e: e.platform == sys.platform)
+
+
+def _engine_of(artifact: Artifact) -> EngineInfo:
+    try:
+        return engine_for(artifact.manifest.target)
+    except InputError as error:
+        raise ArtifactError(f"{artifact.folder / MANIFEST_FILE}: {error}") from error
 
 
 def _row(values: ArrayLike, name: str) -> NDArray[np.int32]:

@@ -18,6 +18,7 @@ from mobilekit.artifact import Artifact, Manifest
 from mobilekit.runtimes.base import EngineInfo
 from mobilekit.runtimes.runner import Runner
 
+SINGLE = check.Kind(2, choice=True)
 Inputs = dict[str, NDArray[np.int32]]
 Function = Callable[[Inputs], NDArray[np.float64]]
 
@@ -31,7 +32,12 @@ class FakeRunner(Runner):
         self.engine = EngineInfo("fake", "tflite", "", (), None)  # type: ignore[arg-type]
 
     def __call__(
-        self, input_ids: Any, attention_mask: Any = None, token_type_ids: Any = None, length: Any = None
+        self,
+        input_ids: Any,
+        attention_mask: Any = None,
+        token_type_ids: Any = None,
+        length: Any = None,
+        predict: Any = None,
     ) -> Any:
         ids = np.asarray(input_ids, np.int32)
         chosen = self.length_for(ids.size) if length is None else length
@@ -100,27 +106,27 @@ def test_wrong_output_is_seen(artifact: Artifact) -> None:
 def test_changed_answer_is_seen_however_good_the_cosine() -> None:
     expected = [np.array([9.0, -9.0], np.float32)] * 7 + [np.array([0.4, -0.4], np.float32)]
     got = [*expected[:7], expected[7][::-1]]
-    assert check.hold(Tolerance("cosine", 0.999), got, expected)[0]
-    kept, said = check.hold_answers("single_label_classification", got, expected)
+    assert check.hold(Tolerance("cosine", 0.999), got, expected, together=True)[0]
+    kept, said = check.hold_answers(SINGLE, got, expected)
     assert not kept and "1 answers changed" in said and "centred 0.999" in said
     # Logits that nearly tie may change places.
     close = [*expected[:7], np.array([0.1, -0.1], np.float32)]
-    assert check.hold_answers("single_label_classification", [*close[:7], close[7][::-1]], close)[0]
+    assert check.hold_answers(SINGLE, [*close[:7], close[7][::-1]], close)[0]
 
 
 def test_cosine_of_all_logits_together_sees_a_shift() -> None:
     expected = [np.array([2.0, 1.0], np.float32), np.array([1.0, 2.0], np.float32)]
     got = [e + np.float32(0.5) for e in expected]
-    assert not check.hold(Tolerance("cosine", 0.999), got, expected)[0]
-    assert check.hold(Tolerance("cosine", 0.999), expected, expected) == (True, "1.00000")
-    assert check.hold(Tolerance("max_abs", 1e-4), got, expected) == (False, "5.0e-01")
+    assert not check.hold(Tolerance("cosine", 0.999), got, expected, together=True)[0]
+    assert check.hold(Tolerance("cosine", 0.999), expected, expected, together=True) == (True, "1.00000")
+    assert check.hold(Tolerance("max_abs", 1e-4), got, expected, together=True) == (False, "5.0e-01")
 
 
 def test_one_bad_embedding_among_good_ones_is_seen() -> None:
     rng = np.random.default_rng(0)
     expected = [rng.normal(size=32).astype(np.float32) for _ in range(9)]
     got = [*expected[:-1], expected[-1] + rng.normal(size=32).astype(np.float32) * 0.2]
-    assert not check.hold(Tolerance("cosine", 0.999), got, expected)[0]
+    assert not check.hold(Tolerance("cosine", 0.999), got, expected, together=False)[0]
 
 
 @pytest.mark.parametrize(
@@ -160,20 +166,20 @@ def test_offset_of_all_logits_hides_nothing() -> None:
     rng = np.random.default_rng(0)
     expected = [rng.normal(size=2).astype(np.float32) * 0.2 + 20 for _ in range(8)]
     got = [e[::-1].copy() for e in expected]
-    assert check.hold(Tolerance("cosine", 0.999), got, expected)[0]
-    kept, said = check.hold_answers("single_label_classification", got, expected)
+    assert check.hold(Tolerance("cosine", 0.999), got, expected, together=True)[0]
+    kept, said = check.hold_answers(SINGLE, got, expected)
     assert not kept and "answers changed" in said
-    assert check.hold_answers("single_label_classification", expected, expected)[0]
+    assert check.hold_answers(SINGLE, expected, expected)[0]
     one = [rng.normal(size=1).astype(np.float32) * 0.2 + 5 for _ in range(8)]
-    assert not check.hold_answers("regression", [10 - o for o in one], one)[0]
-    assert not check.hold_answers("multi_label_classification", [-e + 40 for e in expected], expected)[0]
+    assert not check.hold_answers(check.Kind(1, choice=False, answers=False), [10 - o for o in one], one)[0]
+    assert not check.hold_answers(check.Kind(2, choice=False), [-e + 40 for e in expected], expected)[0]
 
 
 def test_single_bad_embedding_is_seen_though_the_mean_is_good() -> None:
     rng = np.random.default_rng(0)
     expected = [rng.normal(size=64).astype(np.float32) for _ in range(20)]
     bad = expected[-1] + rng.normal(size=64).astype(np.float32) * 0.1
-    passed, measured = check.hold(Tolerance("cosine", 0.999), [*expected[:-1], bad], expected)
+    passed, measured = check.hold(Tolerance("cosine", 0.999), [*expected[:-1], bad], expected, together=False)
     assert not passed and float(measured.split(",")[0]) >= 0.999
 
 
@@ -210,10 +216,21 @@ def test_thresholds_are_those_of_the_documents() -> None:
     from export.thresholds import LEAST_COSINE, thresholds
 
     table = {
-        s: (thresholds(s).output.metric, thresholds(s).output.limit, thresholds(s).padding) for s in ("fp32", "fp16")
+        s: (thresholds(s).output.metric, thresholds(s).output.limit, thresholds(s).padding.limit)
+        for s in ("fp32", "fp16")
     }
     assert table == {"fp32": ("max_abs", 1e-4, 1e-5), "fp16": ("max_abs", 5e-3, 2e-3)}
     for scheme in ("int8", "anything-below"):
         held = thresholds(scheme)
-        assert (held.output.metric, held.output.limit, held.padding) == ("cosine", 0.999, 5e-3)
+        assert (held.output.metric, held.output.limit, held.padding.limit) == ("cosine", 0.999, 5e-3)
     assert LEAST_COSINE == 0.997
+
+
+def test_limit_grows_only_where_the_float_type_cannot_tell_values_apart() -> None:
+    from export.thresholds import thresholds
+
+    half, single = thresholds("fp16").output, thresholds("fp32").output
+    assert half.at(2.0).limit == 5e-3 and single.at(40.0).limit == 1e-4
+    assert half.at(16.0).limit == 2 * float(np.spacing(np.float16(16.0)))
+    # A wrong answer among logits in the thousands is still seen.
+    assert single.at(5000.0).limit == pytest.approx(0.01)

@@ -15,6 +15,7 @@ from support import CLASSIFIER, EMBEDDING, random_compressed
 
 from export.executorch.program import Program
 from export.executorch.read import NOTES_METHOD, read_notes
+from export.executorch.sharing import share_constants
 from export.registry import StoredWeight, target
 from mobilekit.compression.records import Dense, Quantized
 from mobilekit.errors import ArtifactError, EngineError
@@ -66,12 +67,37 @@ def flipped(data: bytes, at: int) -> bytes:
     return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
 
 
-@pytest.mark.parametrize("name", [INT8, "classifier-fp32", "shared-int8", "shared-fp32"])
+@pytest.mark.parametrize("name", [INT8, "classifier-fp32", "shared-int8", "shared-fp32", "words-int8", "words-fp32"])
 def test_every_record_is_in_the_file_once_bit_for_bit(name: str) -> None:
     weights = TARGET.read_weights(exported(name).path)
     for tensor, record in exported(name).model.records.items():
         if tensor != POSITIONS:
             assert [w.copies for w in holding(weights, record)] == [1], tensor
+
+
+@pytest.mark.parametrize("name", ["words-int8", "words-fp32"])
+def test_table_and_tied_decoder_are_one_place_in_the_file(name: str) -> None:
+    program = Program(exported(name).path)
+    table = exported(name).model.records["embeddings.token.weight"]
+    size = table.payload_bytes
+    content = (table.codes if isinstance(table, Quantized) else table.values).tobytes()
+    assert exported(name).path.read_bytes().count(content) == 1
+    inside = [i for i, place in enumerate(program.segments) if place.size == size and program.is_named(i)]
+    assert len(inside) == 1 and bytes(program.bytes_at(program.segments[inside[0]])) == content
+    # The delegate's weight lies inside of the constants' segment, and the header counts what is there.
+    first, last = program.segments[0], max(place.offset + place.size for place in program.segments)
+    assert first.offset <= program.segments[inside[0]].offset < first.offset + first.size
+    assert last <= len(program.data)
+    assert struct.unpack_from("<Q", program.data, Program.SIZE_OF_SEGMENTS)[0] == len(program.data) - program.base
+
+
+def test_sharing_again_changes_nothing(tmp_path: Path) -> None:
+    for name, twice in (("words-int8", 0), (INT8, 0)):
+        copy = tmp_path / "copy.pte"
+        copy.write_bytes(exported(name).path.read_bytes())
+        before = copy.read_bytes()
+        assert share_constants(copy) == twice
+        assert copy.read_bytes() == before
 
 
 @pytest.mark.parametrize("name", [INT8, "shared-int8"])

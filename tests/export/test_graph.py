@@ -4,9 +4,21 @@ from dataclasses import replace
 
 import pytest
 import torch
-from support import CLASSIFIER, DENSE_EMBEDDING, EMBEDDING, SHARED, TINY, random_compressed
+from support import (
+    ANSWER,
+    CLASSIFIER,
+    DENSE_EMBEDDING,
+    EMBEDDING,
+    MEAN_CLASSIFIER,
+    SHARED,
+    TINY,
+    TOKENS,
+    WORDS,
+    random_compressed,
+)
 
-from export.graph import Blocks, EncoderGraph, example_inputs
+from export.blocks import Blocks
+from export.graph import EncoderGraph, example_inputs
 from mobilekit.models.config import EncoderConfig, HeadConfig
 from mobilekit.runtimes.eager import decoded_module
 
@@ -24,6 +36,11 @@ HEADS = {
     "dense": DENSE_EMBEDDING,
     "first-token": replace(EMBEDDING, pooling="cls"),
     "as-it-is": replace(EMBEDDING, normalize=False),
+    "mean-classifier": MEAN_CLASSIFIER,
+    "tokens": TOKENS,
+    "answer": ANSWER,
+    "words": WORDS,
+    "words-untied": replace(WORDS, tied=False, activation="gelu_new"),
 }
 
 
@@ -37,10 +54,16 @@ def test_graph_equals_the_encoder_padded_and_not(encoder: EncoderConfig, head: H
     inputs["token_type_ids"] = torch.randint(0, 2, (1, 16), generator=generator, dtype=torch.int32)
     for size in (1, 9, 16):
         inputs["attention_mask"] = (torch.arange(16) < size).to(torch.int32)[None]
+        if head.task == "fill-mask":
+            inputs["predict_mask"] = (torch.arange(16) == size // 2).to(torch.int32)[None]
         with torch.no_grad():
             got = EncoderGraph(Blocks(model), 16).eval()(**inputs)[head.output_name]
-            short = {name: values[:, :size] for name, values in inputs.items()}
+            short = {name: values[:, :size] for name, values in inputs.items() if name != "predict_mask"}
             expected = module(**short)
+        if head.per_token:
+            got = got[:, :size]
+        if head.task == "fill-mask":
+            expected = expected[:, size // 2]
         assert (got - expected).abs().max() < 1e-5
 
 

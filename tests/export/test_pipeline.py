@@ -102,7 +102,8 @@ def test_answers_equal_torch(results: dict[str, ExportResult], target: str) -> N
             found = answer(runner, tokenizer, text)
             ids = torch.from_numpy(tokenizer.encode(text).ids)[None]
             probabilities = module(ids)[0].softmax(-1).numpy()
-            got = np.array([dict(found.scores)[label] for label in ("negative", "positive")])
+            scores = {item.label: item.score for item in found.items}
+            got = np.array([scores[label] for label in ("negative", "positive")])
             assert np.abs(got - probabilities).max() < 0.02
             assert found.truncated == (len(text) > 100)
         pair = answer(runner, tokenizer, "a good film", "it was bad")
@@ -110,7 +111,7 @@ def test_answers_equal_torch(results: dict[str, ExportResult], target: str) -> N
         encoded = tokenizer.encode("a good film", "it was bad")
         ids, types = torch.from_numpy(encoded.ids)[None], torch.from_numpy(encoded.type_ids)[None]
         typed, untyped = (module(ids, None, t)[0].softmax(-1)[1].item() for t in (types, None))
-        got = dict(pair.scores)["positive"]
+        got = next(item.score for item in pair.items if item.label == "positive")
         assert abs(got - typed) < abs(got - untyped) / 2
         with pytest.raises(InputError, match="longer than the longest exported length, 48"):
             runner([2] * 49)

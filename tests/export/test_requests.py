@@ -24,7 +24,7 @@ from mobilekit.errors import InputError, MissingExtraError
         ({"minimum_ios": 15}, "--minimum-ios 15 is unknown; choose from 16, 17, 18"),
         ({"target": []}, "no target given"),
         ({"lengths": ()}, "no length given"),
-        ({"lengths": (32, 32)}, "one is given twice"),
+        ({"lengths": (32, 32)}, "length 32 is given twice"),
         ({"lengths": (0,)}, "length 0 is outside 5 to 128"),
         ({"lengths": (-4,)}, "length -4 is outside"),
         ({"lengths": (129,)}, "length 129 is outside 5 to 128, the model's position table"),

@@ -1,4 +1,4 @@
-"""Every family with both heads equals transformers on random weights with randomised norms, and is saved and loaded."""
+"""Every family with every head equals transformers on random weights with randomised norms, and is saved and loaded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from support import randomise
 
 from mobilekit.errors import InputError
 from mobilekit.models.families.registry import families
-from mobilekit.models.load import load, save_model
+from mobilekit.models.load import load
+from mobilekit.models.model import EncoderWithHead
+from mobilekit.models.save import save_model
 
 WIDE = {"num_labels": 3, "vocab_size": 90, "initializer_range": 0.15}
 BERT_LIKE = {
@@ -46,16 +48,25 @@ def vocabulary() -> str:
     return "\n".join(tokens) + "\n"
 
 
+HEADS = {
+    "sequence-classification": "ForSequenceClassification",
+    "token-classification": "ForTokenClassification",
+    "question-answering": "ForQuestionAnswering",
+    "fill-mask": "ForMaskedLM",
+    "sentence-embedding": "Model",
+}
+
+
 @pytest.fixture
-def folder_of(tmp_path: Path) -> Callable[[str, str], Case]:
-    def make(case: str, head: str) -> Case:
+def folder_of(tmp_path: Path) -> Callable[..., Case]:
+    def make(case: str, task: str, **changes: Any) -> Case:
         import transformers
 
         name, values = FAMILIES[case]
         torch.manual_seed(0)
-        config = getattr(transformers, f"{name}Config")(**values)
-        suffix = "ForSequenceClassification" if head == "classification" else "Model"
-        model = getattr(transformers, f"{name}{suffix}")(config)
+        labels = {"num_labels": 2} if task == "question-answering" else {}
+        config = getattr(transformers, f"{name}Config")(**{**values, **labels, **changes})
+        model = getattr(transformers, f"{name}{HEADS[task]}")(config)
         randomise(model)
         folder = tmp_path / case
         model.eval().save_pretrained(folder)
@@ -72,65 +83,105 @@ def inputs_of(model: torch.nn.Module, length: int, padding: int) -> dict[str, to
     if padding:
         mask[:, length:] = 0
         ids[:, length:] = model.config.pad_token_id  # type: ignore[union-attr]
-    return {"input_ids": ids, "attention_mask": mask}
+    inputs = {"input_ids": ids, "attention_mask": mask}
+    if getattr(model.config, "type_vocab_size", 0) > 1:
+        inputs["token_type_ids"] = (torch.arange(length + padding) % 2).expand(2, -1).clone()
+    return inputs
+
+
+def states(task: str, module: EncoderWithHead, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+    """What transformers' class of that task gives first: logits, start and end as columns, or the last state."""
+    return module.encoder(**inputs).last if task == "sentence-embedding" else module(**inputs)
+
+
+def reference(task: str, model: torch.nn.Module, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+    output = model(**inputs)
+    if task == "question-answering":
+        return torch.stack([output.start_logits, output.end_logits], -1)
+    return output[0]
 
 
 @pytest.mark.parametrize("case", FAMILIES)
-@pytest.mark.parametrize("length", [1, 7, 64])
-@pytest.mark.parametrize("padding", [0, 9])
-def test_classification_equals_transformers(
-    folder_of: Callable[[str, str], Case], case: str, length: int, padding: int
-) -> None:
-    folder, theirs = folder_of(case, "classification")
-    ours, inputs = load(folder), inputs_of(theirs, length, padding)
-    if ours.config.reads_token_types:
-        types = torch.arange(length + padding) % 2
-        inputs["token_type_ids"] = types.expand(2, -1).clone()
-    with torch.no_grad():
-        assert (ours.module(**inputs) - theirs(**inputs).logits).abs().max() < 1e-5
+@pytest.mark.parametrize("task", HEADS)
+def test_family_equals_transformers(folder_of: Callable[..., Case], case: str, task: str) -> None:
+    folder, theirs = folder_of(case, task)
+    ours = load(folder, task="sentence-embedding" if task == "sentence-embedding" else None)
+    assert ours.head.task == task
+    for length in (1, 7, 64):
+        for padding in (0, 9):
+            inputs = inputs_of(theirs, length, padding)
+            with torch.no_grad():
+                got, expected = states(task, ours.module, inputs), reference(task, theirs, inputs)
+            if got.dim() == 3:
+                got, expected = got[:, :length], expected[:, :length]
+            assert (got - expected).abs().max() < 1e-5, (length, padding)
 
 
 @pytest.mark.parametrize("case", FAMILIES)
-def test_states_equal_transformers(folder_of: Callable[[str, str], Case], case: str) -> None:
-    folder, theirs = folder_of(case, "base")
-    ours, inputs = load(folder, task="sentence-embedding"), inputs_of(theirs, 20, 5)
-    with torch.no_grad():
-        got = ours.module.encoder(**inputs).last
-        expected = theirs(**inputs).last_hidden_state
-    assert (got - expected)[:, :20].abs().max() < 1e-5
-
-
-@pytest.mark.parametrize("case", FAMILIES)
-@pytest.mark.parametrize("head", ["classification", "base"])
+@pytest.mark.parametrize("task", HEADS)
 def test_saved_model_is_read_by_us_and_by_transformers(
-    folder_of: Callable[[str, str], Case], case: str, head: str, tmp_path: Path
+    folder_of: Callable[..., Case], case: str, task: str, tmp_path: Path
 ) -> None:
-    from transformers import AutoModel, AutoModelForSequenceClassification
+    import transformers
 
-    folder, theirs = folder_of(case, head)
-    ours = load(folder, task=None if head == "classification" else "sentence-embedding")
+    folder, theirs = folder_of(case, task)
+    ours = load(folder, task="sentence-embedding" if task == "sentence-embedding" else None)
     out = tmp_path / "saved"
     out.mkdir()
     assert save_model(ours, out) == []
     again, inputs = load(out), inputs_of(theirs, 9, 0)
     assert again.config == ours.config and again.head == ours.head
-    kind = AutoModelForSequenceClassification if head == "classification" else AutoModel
-    reread, info = kind.from_pretrained(out, output_loading_info=True)
+    reread, info = getattr(transformers, type(theirs).__name__).from_pretrained(out, output_loading_info=True)
     # An unused pooler may be new there; nothing of ours may be left over or missing.
     assert not info["unexpected_keys"] and all("pooler" in key for key in info["missing_keys"])
     with torch.no_grad():
         assert torch.equal(again.module(**inputs), ours.module(**inputs))
-        assert (reread.eval()(**inputs)[0] - theirs(**inputs)[0]).abs().max() < 1e-5
+        assert (reference(task, reread.eval(), inputs) - reference(task, theirs, inputs)).abs().max() < 1e-5
+
+
+@pytest.mark.parametrize("case", ["bert", "distilbert", "roberta", "electra", "albert"])
+def test_decoder_of_its_own_is_read_and_saved(folder_of: Callable[..., Case], case: str, tmp_path: Path) -> None:
+    import transformers
+
+    folder, theirs = folder_of(case, "fill-mask", tie_word_embeddings=False)
+    ours, inputs = load(folder), inputs_of(theirs, 9, 3)
+    assert not ours.head.tied and "head.decoder.weight" in ours.tensors()
+    with torch.no_grad():
+        assert (ours.module(**inputs) - theirs(**inputs)[0])[:, :9].abs().max() < 1e-5
+    out = tmp_path / "saved"
+    out.mkdir()
+    assert save_model(ours, out) == [] and load(out).head == ours.head
+    reread = getattr(transformers, type(theirs).__name__).from_pretrained(out).eval()
+    with torch.no_grad():
+        assert (reread(**inputs)[0] - theirs(**inputs)[0]).abs().max() < 1e-5
+
+
+@pytest.mark.parametrize("case", ["bert", "albert"])
+def test_checkpoint_of_pre_training_fills_masks(folder_of: Callable[..., Case], case: str) -> None:
+    import json
+
+    folder, theirs = folder_of(case, "fill-mask")
+    file = folder / "config.json"
+    name = type(theirs).__name__.replace("MaskedLM", "PreTraining")
+    file.write_text(json.dumps({**json.loads(file.read_text()), "architectures": [name]}))
+    assert load(folder).head.task == "fill-mask"
+
+
+def test_any_backbone_embeds_sentences_but_has_no_other_head(folder_of: Callable[..., Case]) -> None:
+    folder, _ = folder_of("bert", "question-answering")
+    assert load(folder, task="sentence-embedding").head.pooling == "mean"
+    with pytest.raises(InputError, match="is a question-answering model; it has no fill-mask head"):
+        load(folder, task="fill-mask")
 
 
 def test_every_family_is_covered() -> None:
     assert {case for case in FAMILIES if case in families()} == set(families()) - {"mobilekit"}
 
 
-def test_albert_with_more_layers_inside_a_group_is_refused(folder_of: Callable[[str, str], Case]) -> None:
+def test_albert_with_more_layers_inside_a_group_is_refused(folder_of: Callable[..., Case]) -> None:
     import json
 
-    folder, _ = folder_of("albert", "classification")
+    folder, _ = folder_of("albert", "sequence-classification")
     file = folder / "config.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "inner_group_num": 2}))
     with pytest.raises(InputError, match="inner_group_num 2 is not supported"):

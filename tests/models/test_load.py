@@ -2,14 +2,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from support import ANSWER, CLASSIFIER, EMBEDDING, TINY, TOKENS, WORDS, randomise
 
 from mobilekit.errors import InputError
-from mobilekit.models.load import load, save_model
+from mobilekit.models.config import HeadConfig
+from mobilekit.models.load import load
+from mobilekit.models.model import Model, Source, fresh_module
+from mobilekit.models.save import save_model
 
 Make = Callable[..., tuple[Path, torch.nn.Module]]
 IDS = torch.tensor([[2, 7, 8, 9, 3]])
@@ -35,6 +40,40 @@ def test_saved_folder_loads_with_equal_outputs(name: str, tmp_path: Path) -> Non
     assert torch.equal(model.module(IDS), again.module(IDS))
     assert again.tokenizer.encode("a good film").ids.tolist() == model.tokenizer.encode("a good film").ids.tolist()
     assert bool(notes) == (name == "tiny-shared")
+
+
+@pytest.mark.parametrize("sharing", ["attention", "ffn"])
+@pytest.mark.parametrize("width", [64, 32])
+@pytest.mark.parametrize(
+    "head",
+    [CLASSIFIER, replace(CLASSIFIER, activation="gelu"), EMBEDDING, TOKENS, ANSWER, WORDS],
+    ids=lambda head: f"{head.task}-{head.activation}",
+)
+def test_half_shared_encoder_is_saved_compactly_and_for_transformers(
+    sharing: str, width: int, head: HeadConfig, tmp_path: Path
+) -> None:
+    import transformers
+
+    encoder = replace(TINY, layers=4, groups=2, sharing=sharing, embedding_size=width, initializer_range=0.1)
+    module = fresh_module(encoder, head)
+    randomise(module)
+    model = Model("half", module, head, load("tiny-classifier").tokenizer, Source("half"))
+    compact, expanded = tmp_path / "compact", tmp_path / "expanded"
+    for folder in (compact, expanded):
+        folder.mkdir()
+    assert "own layout" in save_model(model, compact)[0]
+    assert "each layer with a copy" in save_model(model, expanded, layout="transformers")[0]
+    with torch.no_grad():
+        expected = model.module(IDS)
+        for folder in (compact, expanded):
+            assert torch.equal(load(folder).module(IDS), expected)
+        config = json.loads((expanded / "config.json").read_text())
+        theirs = getattr(transformers, config["architectures"][0]).from_pretrained(expanded).eval()
+        if head.task == "sentence-embedding":
+            assert (theirs(IDS)[0] - model.module.encoder(IDS).last).abs().max() < 1e-5
+        elif head.task != "question-answering":
+            assert (theirs(IDS).logits - expected).abs().max() < 1e-5
+    assert len(load(compact).tensors()) < len(load(expanded).tensors())
 
 
 def test_transformers_loads_what_we_save(tmp_path: Path) -> None:
@@ -72,11 +111,13 @@ def test_half_precision_weights_load(bert_folder: Make) -> None:
     assert load(folder).module(IDS).dtype == torch.float32
 
 
-def test_backbone_needs_a_task(bert_folder: Make) -> None:
+def test_backbone_embeds_sentences_and_unknown_classes_need_a_task(bert_folder: Make) -> None:
     folder, _ = bert_folder("base")
+    assert load(folder).head == HeadConfig("sentence-embedding") and "no head" in load(folder).notes[0]
+    edit(folder / "config.json", architectures=["BertForNextSentencePrediction"])
     with pytest.raises(InputError, match="--task sentence-embedding"):
         load(folder)
-    with pytest.raises(InputError, match="no classification head"):
+    with pytest.raises(InputError, match="has no sequence-classification head"):
         load(folder, task="sequence-classification")
     assert load(folder, task="sentence-embedding").head.task == "sentence-embedding"
 

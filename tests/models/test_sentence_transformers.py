@@ -3,13 +3,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from mobilekit.errors import InputError
-from mobilekit.models.load import load, save_model
+from mobilekit.models.load import load
+from mobilekit.models.save import save_model
 
 Make = Callable[..., tuple[Path, torch.nn.Module]]
 TEXTS = ["a good film.", "s", "abc def ghi " * 12]
@@ -48,6 +50,32 @@ def test_equals_the_library(bert_folder: Make, tmp_path: Path, pooling: str, den
         with torch.no_grad():
             got = ours.module(torch.from_numpy(encoded.ids)[None])[0].numpy()
         assert np.abs(got - vector).max() < 1e-5
+
+
+def test_text_is_made_lower_case_where_the_folder_says_so(bert_folder: Make, tmp_path: Path) -> None:
+    from transformers import BertTokenizerFast
+
+    folder, _ = bert_folder("base")
+    # A cased tokenizer, which knows no capital letter.
+    BertTokenizerFast(str(folder / "vocab.txt"), do_lower_case=False).save_pretrained(folder)
+    theirs = build(folder, "mean", dense=False, normalize=True)
+    theirs.save(str(tmp_path / "st"))  # type: ignore[attr-defined]
+    file = tmp_path / "st" / "sentence_bert_config.json"
+    ids = {}
+    for lower in (True, False):
+        file.write_text(json.dumps({**json.loads(file.read_text()), "do_lower_case": lower}))
+        ours, reread = load(tmp_path / "st"), build_from(tmp_path / "st")
+        ids[lower] = ours.tokenizer.encode("A Good FILM").ids.tolist()
+        with torch.no_grad():
+            got = ours.module(torch.tensor([ids[lower]]))[0].numpy()
+        assert np.abs(got - reread.encode("A Good FILM")).max() < 1e-5
+    assert ids[True] != ids[False]
+
+
+def build_from(folder: Path) -> Any:
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(str(folder), device="cpu")
 
 
 def test_the_library_loads_what_we_save(bert_folder: Make, tmp_path: Path) -> None:
@@ -89,6 +117,7 @@ def test_default_prompt_becomes_the_prefix_and_others_are_noted(tmp_path: Path) 
         ),
         ("1_Pooling/config.json", {"include_prompt": False}, "include_prompt"),
         ("sentence_bert_config.json", {"max_seq_length": "long"}, "max_seq_length is 'long'"),
+        ("sentence_bert_config.json", {"do_lower_case": "no"}, "do_lower_case is 'no'"),
     ],
 )
 def test_what_is_not_supported_is_named(tmp_path: Path, file: str, content: object, message: str) -> None:

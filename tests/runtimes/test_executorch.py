@@ -75,7 +75,8 @@ def tokens(count: int, length: int, fill: int = 0, seed: int = 3) -> Inputs:
 def torch_output(model: CompressedModel, inputs: Inputs) -> NDArray[np.float32]:
     import torch
 
-    from export.graph import Blocks, EncoderGraph
+    from export.blocks import Blocks
+    from export.graph import EncoderGraph
 
     graph = EncoderGraph(Blocks(model), inputs["input_ids"].size).eval()
     with torch.no_grad():

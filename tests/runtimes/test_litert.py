@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support import CLASSIFIER, DENSE_EMBEDDING, SHARED, TINY, random_compressed
+from tensorflow_support import SharedProcess, needs_tensorflow
 
 from export.registry import GraphSpec, target
 from mobilekit.compression.compressed import CompressedModel
@@ -81,7 +77,8 @@ def tokens(count: int, length: int, fill: int = 0, seed: int = 3) -> Inputs:
 def torch_output(model: CompressedModel, inputs: Inputs) -> NDArray[np.float32]:
     import torch
 
-    from export.graph import Blocks, EncoderGraph
+    from export.blocks import Blocks
+    from export.graph import EncoderGraph
 
     graph = EncoderGraph(Blocks(model), inputs["input_ids"].size).eval()
     with torch.no_grad():
@@ -146,29 +143,13 @@ def test_a_damaged_file_is_an_error(tmp_path: Path) -> None:
         load(path)
 
 
-_SECOND_OPINION = """
-import json, sys
-import numpy as np
-import tensorflow as tf
-path, inputs = sys.argv[1], json.loads(sys.argv[2])
-interpreter = tf.lite.Interpreter(path, num_threads=1)
-runner = interpreter.get_signature_runner("len_32")
-outputs = runner(**{name: np.array(values, np.int32) for name, values in inputs.items()})
-print(json.dumps({name: values.tolist() for name, values in outputs.items()}))
-"""
-
-
 @pytest.mark.slow
+@needs_tensorflow
 @pytest.mark.parametrize("name", MODELS)
 def test_tensorflow_agrees_at_int8(running: Callable[[str, str], Running], name: str) -> None:
-    if importlib.util.find_spec("tensorflow") is None:
-        pytest.skip("tensorflow is not installed: pip install 'mobilekit[tensorflow]'")
     run = running(name, "int8")
-    inputs = tokens(20, 32)
-    given: dict[str, Any] = {key: values.tolist() for key, values in inputs.items()}
-    command = [sys.executable, "-c", _SECOND_OPINION, str(run.path), json.dumps(given)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    (answer,) = json.loads(done.stdout.splitlines()[-1]).values()
-    other = np.array(answer, np.float32)
-    assert cosine(run(inputs), other) >= 0.9999
-    assert cosine(torch_output(run.model, inputs), other) >= 0.999
+    inputs, shared = tokens(20, 32), SharedProcess(kernels="xnnpack")
+    shared.call("load", {"path": str(run.path)})
+    (other,) = shared.call("run", {"entry": "len_32"}, inputs)[1].values()
+    assert cosine(run(inputs), np.asarray(other, np.float32)) >= 0.9999
+    assert cosine(torch_output(run.model, inputs), np.asarray(other, np.float32)) >= 0.999

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from mobilekit.errors import InputError
-from mobilekit.models.config import EncoderConfig, HeadConfig
-from mobilekit.models.families.bert import TABLES, read_bert, write_bert
-from mobilekit.models.families.registry import Family, Json, get, given, register, with_parts
+from mobilekit.models.config import EncoderConfig
+from mobilekit.models.families.bert import read_bert, write_bert
+from mobilekit.models.families.registry import Family, Json, get, given, register
 
 
 def _read(config: Json) -> EncoderConfig:
@@ -46,7 +45,7 @@ def _groups(encoder: EncoderConfig) -> int:
     return encoder.groups if encoder.sharing == "all" else encoder.layers
 
 
-def _tensor_names(encoder: EncoderConfig, head: HeadConfig) -> Mapping[str, str]:
+def _modules(encoder: EncoderConfig) -> dict[str, str]:
     modules = {
         "embeddings.token": "embeddings.word_embeddings",
         "embeddings.position": "embeddings.position_embeddings",
@@ -64,21 +63,27 @@ def _tensor_names(encoder: EncoderConfig, head: HeadConfig) -> Mapping[str, str]
         modules[f"{ours}.ffn.up"] = f"{theirs}.ffn"
         modules[f"{ours}.ffn.down"] = f"{theirs}.ffn_output"
         modules[f"{ours}.ffn.norm"] = f"{theirs}.full_layer_layer_norm"
-    if head.task == "sequence-classification":
-        modules |= {"head.pooler": "pooler", "head.classifier": "classifier"}
-    return with_parts(modules, TABLES)
+    return modules
 
 
 register(
     Family(
         model_type="albert",
+        class_name="Albert",
         read=_read,
         write=_write,
-        tensor_names=_tensor_names,
-        prefix="albert.",
-        architectures={
-            "sequence-classification": "AlbertForSequenceClassification",
-            "sentence-embedding": "AlbertModel",
+        modules=_modules,
+        heads={
+            "sequence-classification": {"head.pooler": "pooler", "head.classifier": "classifier"},
+            "token-classification": {"head.outputs": "classifier"},
+            "question-answering": {"head.outputs": "qa_outputs"},
+            "fill-mask": {
+                "head.transform": "predictions.dense",
+                "head.norm": "predictions.LayerNorm",
+                "head.decoder": "predictions.decoder",
+            },
         },
+        prefix="albert.",
+        in_base=("head.pooler",),
     )
 )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from mobilekit.models.config import EncoderConfig, HeadConfig
+from mobilekit.models.config import EncoderConfig
 from mobilekit.models.families.registry import (
     Family,
     Json,
@@ -12,10 +10,7 @@ from mobilekit.models.families.registry import (
     read_activation,
     refuse_decoders,
     register,
-    with_parts,
 )
-
-TABLES = ("embeddings.token", "embeddings.position", "embeddings.token_type")
 
 
 def read_bert(config: Json) -> EncoderConfig:
@@ -89,23 +84,24 @@ def _write(encoder: EncoderConfig) -> Json | None:
     return {"model_type": "bert", **write_bert(encoder)}
 
 
-def _tensor_names(encoder: EncoderConfig, head: HeadConfig) -> Mapping[str, str]:
-    modules = bert_modules(encoder)
-    if head.task == "sequence-classification":
-        modules |= {"head.pooler": "pooler.dense", "head.classifier": "classifier"}
-    return with_parts(modules, TABLES)
-
-
 register(
     Family(
         model_type="bert",
+        class_name="Bert",
         read=read_bert,
         write=_write,
-        tensor_names=_tensor_names,
-        prefix="bert.",
-        architectures={
-            "sequence-classification": "BertForSequenceClassification",
-            "sentence-embedding": "BertModel",
+        modules=bert_modules,
+        heads={
+            "sequence-classification": {"head.pooler": "pooler.dense", "head.classifier": "classifier"},
+            "token-classification": {"head.outputs": "classifier"},
+            "question-answering": {"head.outputs": "qa_outputs"},
+            "fill-mask": {
+                "head.transform": "cls.predictions.transform.dense",
+                "head.norm": "cls.predictions.transform.LayerNorm",
+                "head.decoder": "cls.predictions.decoder",
+            },
         },
+        prefix="bert.",
+        in_base=("head.pooler",),
     )
 )

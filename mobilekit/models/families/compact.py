@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from mobilekit.models.config import EncoderConfig, HeadConfig, encoder_from_dict, to_dict
+from mobilekit.models.config import EncoderConfig, encoder_from_dict, to_dict
 from mobilekit.models.families.registry import Family, Json, get, register
-
-
-def _tensor_names(encoder: EncoderConfig, head: HeadConfig) -> Mapping[str, str]:
-    from mobilekit.models.model import meta_names
-
-    return {name: name for name in meta_names(encoder, head)}
 
 
 def _read(config: Json) -> EncoderConfig:
@@ -25,10 +17,11 @@ def _write(encoder: EncoderConfig) -> Json | None:
 register(
     Family(
         model_type="mobilekit",
+        class_name="",
         read=_read,
         write=_write,
-        tensor_names=_tensor_names,
+        modules=None,
+        heads={},
         prefix="",
-        architectures={},
     )
 )

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from mobilekit.models.config import EncoderConfig, HeadConfig
-from mobilekit.models.families.bert import TABLES, is_plain
-from mobilekit.models.families.registry import Family, Json, get, read_activation, register, with_parts
+from mobilekit.models.config import EncoderConfig
+from mobilekit.models.families.bert import is_plain
+from mobilekit.models.families.registry import Family, Json, get, read_activation, register
 
 
 def _read(config: Json) -> EncoderConfig:
@@ -48,7 +46,7 @@ def _write(encoder: EncoderConfig) -> Json | None:
     }
 
 
-def _tensor_names(encoder: EncoderConfig, head: HeadConfig) -> Mapping[str, str]:
+def _modules(encoder: EncoderConfig) -> dict[str, str]:
     modules = {
         "embeddings.token": "embeddings.word_embeddings",
         "embeddings.position": "embeddings.position_embeddings",
@@ -62,23 +60,27 @@ def _tensor_names(encoder: EncoderConfig, head: HeadConfig) -> Mapping[str, str]
         modules[f"{ours}.ffn.up"] = f"{theirs}.ffn.lin1"
         modules[f"{ours}.ffn.down"] = f"{theirs}.ffn.lin2"
         modules[f"{ours}.ffn.norm"] = f"{theirs}.output_layer_norm"
-    if head.task == "sequence-classification":
-        modules |= {"head.pooler": "pre_classifier", "head.classifier": "classifier"}
-    return with_parts(modules, TABLES)
+    return modules
 
 
 register(
     Family(
         model_type="distilbert",
+        class_name="DistilBert",
         read=_read,
         write=_write,
-        tensor_names=_tensor_names,
-        prefix="distilbert.",
-        architectures={
-            "sequence-classification": "DistilBertForSequenceClassification",
-            "sentence-embedding": "DistilBertModel",
+        modules=_modules,
+        heads={
+            "sequence-classification": {"head.pooler": "pre_classifier", "head.classifier": "classifier"},
+            "token-classification": {"head.outputs": "classifier"},
+            "question-answering": {"head.outputs": "qa_outputs"},
+            "fill-mask": {
+                "head.transform": "vocab_transform",
+                "head.norm": "vocab_layer_norm",
+                "head.decoder": "vocab_projector",
+            },
         },
+        prefix="distilbert.",
         head_activation="relu",
-        own_head=("head.pooler", "head.classifier"),
     )
 )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
-from mobilekit.models.config import EncoderConfig, HeadConfig
-from mobilekit.models.families.bert import TABLES, bert_modules, read_bert, write_bert
-from mobilekit.models.families.registry import Family, Json, get, given, register, with_parts
+from mobilekit.models.config import EncoderConfig
+from mobilekit.models.families.bert import bert_modules, read_bert, write_bert
+from mobilekit.models.families.registry import Family, Json, get, given, register
 
 
 def _read(config: Json) -> EncoderConfig:
@@ -22,25 +21,29 @@ def _write(encoder: EncoderConfig) -> Json | None:
     return {"model_type": "electra", "embedding_size": encoder.embedding_size, **write_bert(encoder)}
 
 
-def _tensor_names(encoder: EncoderConfig, head: HeadConfig) -> Mapping[str, str]:
-    modules = bert_modules(encoder) | {"embeddings.projection": "embeddings_project"}
-    if head.task == "sequence-classification":
-        modules |= {"head.pooler": "classifier.dense", "head.classifier": "classifier.out_proj"}
-    return with_parts(modules, TABLES)
+def _modules(encoder: EncoderConfig) -> dict[str, str]:
+    return bert_modules(encoder) | {"embeddings.projection": "embeddings_project"}
 
 
 register(
     Family(
         model_type="electra",
+        class_name="Electra",
         read=_read,
         write=_write,
-        tensor_names=_tensor_names,
-        prefix="electra.",
-        architectures={
-            "sequence-classification": "ElectraForSequenceClassification",
-            "sentence-embedding": "ElectraModel",
+        modules=_modules,
+        heads={
+            "sequence-classification": {"head.pooler": "classifier.dense", "head.classifier": "classifier.out_proj"},
+            "token-classification": {"head.outputs": "classifier"},
+            "question-answering": {"head.outputs": "qa_outputs"},
+            "fill-mask": {
+                "head.transform": "generator_predictions.dense",
+                "head.norm": "generator_predictions.LayerNorm",
+                "head.decoder": "generator_lm_head",
+            },
         },
+        prefix="electra.",
         head_activation="gelu",
-        own_head=("head.pooler", "head.classifier"),
+        word_activation="gelu",
     )
 )

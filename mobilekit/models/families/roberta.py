@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
-from mobilekit.models.config import EncoderConfig, HeadConfig
-from mobilekit.models.families.bert import TABLES, bert_modules, is_plain, read_bert, write_bert
-from mobilekit.models.families.registry import Family, Json, get, given, register, with_parts
+from mobilekit.models.config import EncoderConfig
+from mobilekit.models.families.bert import bert_modules, is_plain, read_bert, write_bert
+from mobilekit.models.families.registry import Family, Json, get, given, register
 
 
 def _read(config: Json) -> EncoderConfig:
@@ -26,25 +26,27 @@ def _write(model_type: str) -> Callable[[EncoderConfig], Json | None]:
     return write
 
 
-def _tensor_names(encoder: EncoderConfig, head: HeadConfig) -> Mapping[str, str]:
-    modules = bert_modules(encoder)
-    if head.task == "sequence-classification":
-        modules |= {"head.pooler": "classifier.dense", "head.classifier": "classifier.out_proj"}
-    return with_parts(modules, TABLES)
-
+_HEADS = {
+    "sequence-classification": {"head.pooler": "classifier.dense", "head.classifier": "classifier.out_proj"},
+    "token-classification": {"head.outputs": "classifier"},
+    "question-answering": {"head.outputs": "qa_outputs"},
+    "fill-mask": {
+        "head.transform": "lm_head.dense",
+        "head.norm": "lm_head.layer_norm",
+        "head.decoder": "lm_head.decoder",
+    },
+}
 
 for _model_type, _class in (("roberta", "Roberta"), ("xlm-roberta", "XLMRoberta"), ("camembert", "Camembert")):
     register(
         Family(
             model_type=_model_type,
+            class_name=_class,
             read=_read,
             write=_write(_model_type),
-            tensor_names=_tensor_names,
+            modules=bert_modules,
+            heads=_HEADS,
             prefix="roberta.",
-            architectures={
-                "sequence-classification": f"{_class}ForSequenceClassification",
-                "sentence-embedding": f"{_class}Model",
-            },
-            own_head=("head.pooler", "head.classifier"),
+            word_activation="gelu",
         )
     )

@@ -35,6 +35,10 @@ class Table:
         field = self._field(slot)
         return None if field is None else field + _U32.unpack_from(self._data, field)[0]
 
+    def position(self, slot: int) -> int | None:
+        """Where in the buffer a field stands, None where it is left out."""
+        return self._field(slot)
+
     def number(self, slot: int, kind: str = "I") -> int:
         """An integer of the struct module's `kind`, 0 where the field is left out."""
         field = self._field(slot)

@@ -1,0 +1,42 @@
+"""Another head on the same encoder: where fine-tuning begins."""
+
+from __future__ import annotations
+
+import torch
+
+from mobilekit.models.config import HeadConfig
+from mobilekit.models.families.registry import families
+from mobilekit.models.model import Model, fresh_module, tensor_name
+from mobilekit.models.weights import WEIGHTS_FILE, SafetensorsSource, Tensors, read_tensors
+
+
+def with_head(model: Model, head: HeadConfig, seed: int = 0) -> Model:
+    """A model with the encoder of `model` and `head`, whose weights are fresh (the same for the same seed).
+
+    A pooler that the checkpoint's backbone came with is kept, as `transformers` keeps it.
+    """
+    module = fresh_module(model.config, head, seed)
+    module.encoder.load_state_dict(model.module.encoder.state_dict())
+    pooler = _pooler(model, head)
+    with torch.no_grad():
+        for name, parameter in module.named_parameters():
+            if tensor_name(name) in pooler:
+                parameter.copy_(torch.from_numpy(pooler[tensor_name(name)]))
+    made = Model(model.name, module, head, model.tokenizer, model.source, model.prefix, model.title, model.family)
+    made.notes = list(model.notes)
+    return made
+
+
+def _pooler(model: Model, head: HeadConfig) -> Tensors:
+    family = families()[model.family]
+    keeps = model.folder is not None and (model.folder / WEIGHTS_FILE).is_file() and not head.mean
+    if not keeps or "head.pooler" not in family.in_base or head.task != "sequence-classification":
+        return {}
+    assert model.folder is not None
+    source, size = SafetensorsSource(model.folder), model.config.hidden_size
+    names = {o: t for o, t in family.tensor_names(model.config, head).items() if o.startswith("head.pooler.")}
+    there = set(source.names())
+    if not all(name in there or family.prefix + name in there for name in names.values()):
+        return {}
+    shapes = {name: (size, size) if name.endswith("weight") else (size,) for name in names}
+    return read_tensors(source, names, shapes, family.prefix)
