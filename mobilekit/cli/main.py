@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib
+import io
 import os
+import re
 import signal
 import sys
 
 import click
 
-from mobilekit.errors import MobilekitError, unknown
+from mobilekit.errors import MobilekitError, short, unknown
 from mobilekit.version import __version__
 
 # Verb -> what its help line says. The file has the verb's name (a trailing underscore where Python needs one).
@@ -20,9 +23,25 @@ VERBS = {
     "run": "run an artifact on text",
     "inspect": "show what takes the bytes in an artifact or a model",
     "compress": "compress a model into records that any machine can export",
-    "list": "list models, targets or schemes",
+    "train": "fine-tune a model on labelled text",
+    "list": "list models, families, tasks, targets or schemes",
     "doctor": "say what works on this machine, and why the rest does not",
 }
+
+# What a disk may refuse: the user's matter, not ours.
+_DISK = {
+    errno.EACCES,
+    errno.EPERM,
+    errno.EROFS,
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.EIO,
+    errno.ELOOP,
+    errno.ENAMETOOLONG,
+    errno.ENOTDIR,
+    errno.EISDIR,
+}
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 class LazyGroup(click.Group):
@@ -72,7 +91,13 @@ def group(ctx: click.Context, debug: bool) -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 our bug, 2 wrong input, 3 a check failed."""
     args = sys.argv[1:] if arguments is None else arguments
-    debug = "--debug" in args
+    # Wherever it stands; but what comes after `--` is text.
+    end = args.index("--") if "--" in args else len(args)
+    debug = "--debug" in args[:end]
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that has not every character shows its number instead.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     # Asked to end: the same way out as Ctrl-C, so that nothing stays behind.
     signal.signal(signal.SIGTERM, _interrupt)
     # Warnings of the libraries that a user cannot act on.
@@ -80,7 +105,8 @@ def main(arguments: list[str] | None = None) -> None:
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     try:
-        group.main(args=[a for a in args if a != "--debug"], prog_name="mobilekit", standalone_mode=False)
+        given = [a for a in args[:end] if a != "--debug"] + args[end:]
+        group.main(args=given, prog_name="mobilekit", standalone_mode=False)
     except (Exception, KeyboardInterrupt) as error:
         if debug and not isinstance(error, click.ClickException):
             raise
@@ -104,6 +130,9 @@ def _report(error: BaseException) -> int:
     if isinstance(error, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
+    if isinstance(error, OSError) and error.errno in _DISK:
+        _say(f"{error.filename or 'the output'}: {error.strerror}.")
+        return 2
     if isinstance(error, ImportError):
         _say(f"an import failed: {error}; `mobilekit doctor` says what is missing or in the way.")
         return 2
@@ -116,6 +145,8 @@ def _interrupt(number: int, frame: object) -> None:
 
 
 def _say(text: str) -> None:
-    # Nobody may be reading any more.
-    with contextlib.suppress(BrokenPipeError):
-        click.echo(f"error: {' '.join(text.split())}", err=True)
+    # Whatever a file put into it: one line that can be read, and nothing that steers the terminal.
+    line = _CONTROL.sub("?", short(" ".join(text.split()), 2000))
+    # Nobody may be reading any more, or the file that reads may be full.
+    with contextlib.suppress(OSError):
+        click.echo(f"error: {line}", err=True)

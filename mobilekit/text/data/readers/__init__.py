@@ -1,0 +1,1 @@
+"""One file a format; a new format is a new file here."""

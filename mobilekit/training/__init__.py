@@ -1,0 +1,1 @@
+"""Training: fine-tuning on labelled rows, on one processor or many."""

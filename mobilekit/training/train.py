@@ -1,0 +1,164 @@
+"""`train`: fine-tune a model on labelled rows, keep its best epoch, and say what it is worth."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from mobilekit.errors import InputError
+from mobilekit.evaluation.metric import Scores
+from mobilekit.models.config import HeadConfig
+from mobilekit.models.families.registry import families
+from mobilekit.models.model import Model
+from mobilekit.models.rehead import with_head
+from mobilekit.models.save import save_model
+from mobilekit.models.tasks import SPAN_LABELS
+from mobilekit.staging import refuse_existing, staged
+from mobilekit.text.data.checks import require_trainable
+from mobilekit.text.data.rows import TextData
+from mobilekit.training.features import encode_rows
+from mobilekit.training.frozen import Frozen
+from mobilekit.training.lock import in_use
+from mobilekit.training.loop import Loop, Outcome
+from mobilekit.training.optimize import make_accelerator
+from mobilekit.training.predict import measure
+from mobilekit.training.settings import Settings
+from mobilekit.training.supervised import Supervised
+
+METRICS_FILE = "metrics.json"
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Splits:
+    """What a run learns from, chooses its best epoch by, and is judged by at the end (None: not at all)."""
+
+    train: TextData
+    dev: TextData | None = None
+    test: TextData | None = None
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What came of a run: the model of the best epoch, the course of the run, and its figures on the test data."""
+
+    model: Model
+    outcome: Outcome
+    test: Scores | None
+
+
+def head_for(model: Model, data: TextData, mean: bool = False) -> HeadConfig:
+    """The head that data train: the model's own where its task and labels are the data's, else a fresh one's.
+
+    mean: a classifier of the mean of all tokens (`HeadConfig.mean`).
+    """
+    require_trainable(data)
+    own = model.head
+    if own.task == data.task and own.labels == data.labels and not mean:
+        return own
+    activation = families()[model.family].head_activation
+    if data.task == "sequence-classification":
+        kind = data.problem_type or "single_label_classification"
+        return HeadConfig(data.task, data.labels, kind, activation, mean=mean)
+    return HeadConfig(data.task, SPAN_LABELS if data.task == "question-answering" else data.labels)
+
+
+def train(
+    model: Model,
+    splits: Splits,
+    out: Path,
+    settings: Settings | None = None,
+    *,
+    mean: bool = False,
+    freeze: bool = False,
+    resume: bool = False,
+    force: bool = False,
+    report: Report = lambda text: None,
+) -> Trained:
+    """Fine-tune `model` on labelled data and write it to `out`, with `metrics.json` beside its weights.
+
+    mean: a classifier of the mean of all tokens. freeze: the encoder stays as it is, and only the head is trained.
+    Checkpoints are in `OUT.training` until the run is done; `resume` goes on from there. Raises InputError when data
+    and model do not fit, when another run uses that folder, or when the settings differ from the run's that goes on.
+    """
+    settings = settings or Settings()
+    refuse_existing(out, force)
+    head = head_for(model, splits.train, mean)
+    student = model if head == model.head else with_head(model, head, settings.seed)
+    _set_dropout(student, settings.dropout)
+    work = out.with_name(f"{out.name}.training")
+    accelerator = make_accelerator(settings.precision)
+    # Of many processes one writes; a folder has one run.
+    with in_use(work) if accelerator.is_main_process else contextlib.nullcontext():
+        if not resume and (work / "checkpoint").exists() and not force:
+            raise InputError(f"{work}: a run was ended there; --resume goes on with it, --force begins anew.")
+        report("reading the text")
+        features = encode_rows(student, splits.train.rows, settings.length)
+        module: nn.Module = student.module.head if freeze else student.module
+        objective = Frozen(student, features, work) if freeze else Supervised(student, features)
+        loop = Loop(module, objective, settings, work, _judge(student, splits, settings), report)
+        about = {"model": model.name, "data": splits.train.name, "head": list(head.labels), "frozen": freeze}
+        trained = Trained(student, loop.run(resume, about), None)
+        if accelerator.is_main_process:
+            report("measuring")
+            trained = _measured(trained, splits, settings)
+            with staged(out, force) as folder:
+                student.notes += save_model(student, folder)
+                (folder / METRICS_FILE).write_text(_metrics(trained, splits, settings, freeze), encoding="utf-8")
+            shutil.rmtree(work, ignore_errors=True)
+        accelerator.wait_for_everyone()
+    return trained
+
+
+def _measured(trained: Trained, splits: Splits, settings: Settings) -> Trained:
+    if splits.test is None:
+        return trained
+    return replace(trained, test=measure(trained.model, splits.test.rows, settings.length))
+
+
+def _judge(model: Model, splits: Splits, settings: Settings) -> Callable[[], tuple[float, dict[str, float]]] | None:
+    dev = splits.dev
+    if dev is None:
+        return None
+    features = encode_rows(model, dev.rows, settings.length)
+
+    def judge() -> tuple[float, dict[str, float]]:
+        scores = measure(model, dev.rows, settings.length, features)
+        return scores.value, dict(scores.values)
+
+    return judge
+
+
+def _set_dropout(model: Model, share: float | None) -> None:
+    if share is None:
+        return
+    for module in model.module.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = share
+
+
+def _metrics(trained: Trained, splits: Splits, settings: Settings, frozen: bool) -> str:
+    from mobilekit.host import versions
+
+    content: dict[str, Any] = {
+        "task": trained.model.head.task,
+        "labels": list(trained.model.head.labels),
+        "frozen_encoder": frozen,
+        "pooling": "mean" if trained.model.head.mean else "family",
+        "settings": settings.to_dict(),
+        "data": {name: {"name": d.name, "rows": len(d.rows)} for name, d in vars(splits).items() if d is not None},
+        "epochs": trained.outcome.epochs,
+        "best_epoch": trained.outcome.best_epoch,
+        "steps": trained.outcome.steps,
+        "seconds": round(trained.outcome.seconds, 1),
+        "test": None if trained.test is None else dict(trained.test.values),
+        "versions": {name: version for name, version in versions().items() if version},
+    }
+    return json.dumps(content, indent=1, sort_keys=True) + "\n"

@@ -1,0 +1,123 @@
+"""The loop learns, goes on where it was ended with the same weights, and does the same on two processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from training_program import ROWS, SETTINGS
+
+from mobilekit.errors import InputError
+from mobilekit.models.load import load
+from mobilekit.training.features import encode_rows
+from mobilekit.training.loop import Loop
+from mobilekit.training.settings import Settings
+from mobilekit.training.supervised import Supervised
+
+
+def weights(folder: Path, settings: Settings = SETTINGS, resume: bool = False) -> dict[str, torch.Tensor]:
+    model = load("tiny-classifier")
+    loop = Loop(model.module, Supervised(model, encode_rows(model, ROWS, 32)), settings, folder)
+    loop.run(resume)
+    return {name: p.detach().clone() for name, p in model.module.named_parameters()}
+
+
+def test_loss_falls(tmp_path: Path) -> None:
+    model, said = load("tiny-classifier"), []
+    objective = Supervised(model, encode_rows(model, ROWS, 32))
+    outcome = Loop(
+        model.module, objective, Settings(epochs=6, batch=16, learning_rate=1e-3), tmp_path, None, said.append
+    ).run()
+    losses = [float(text.split("loss ")[1].split(",")[0]) for text in said]
+    assert losses[-1] < losses[0] / 2 and outcome.steps == 36 and "min left" in said[0]
+
+
+def test_same_seed_gives_the_same_weights_and_another_gives_others(tmp_path: Path) -> None:
+    first, again = weights(tmp_path / "a"), weights(tmp_path / "b")
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    other = weights(tmp_path / "c", Settings(**{**SETTINGS.to_dict(), "seed": 1}))
+    assert not all(torch.equal(first[name], other[name]) for name in first)
+
+
+def test_pieces_of_a_batch_give_the_same_step(tmp_path: Path) -> None:
+    plain = Settings(epochs=1, batch=16, learning_rate=1e-3, dropout=0.0)
+    results = []
+    for parts in (1, 3):
+        model = load("tiny-classifier")
+        for module in model.module.modules():
+            if isinstance(module, torch.nn.Dropout):
+                module.p = 0.0
+        settings = Settings(**{**plain.to_dict(), "parts": parts})
+        Loop(model.module, Supervised(model, encode_rows(model, ROWS, 32)), settings, tmp_path / str(parts)).run()
+        results.append({name: p.detach() for name, p in model.module.named_parameters()})
+    assert all((results[0][n] - results[1][n]).abs().max() < 1e-4 for n in results[0])
+
+
+def test_settings_have_to_be_those_of_the_run_that_goes_on(tmp_path: Path) -> None:
+    weights(tmp_path)
+    with pytest.raises(InputError, match="learning_rate was 0.001, now 0.002"):
+        weights(tmp_path, Settings(**{**SETTINGS.to_dict(), "learning_rate": 2e-3}), resume=True)
+    with pytest.raises(InputError, match="no checkpoint to go on from"):
+        weights(tmp_path / "other", resume=True)
+
+
+@pytest.mark.parametrize("file", ["progress.json", "weights.safetensors", "optimizer.safetensors"])
+def test_broken_checkpoint_is_named(tmp_path: Path, file: str) -> None:
+    weights(tmp_path)
+    (tmp_path / "checkpoint" / file).write_bytes(b"{")
+    with pytest.raises(InputError, match=file):
+        weights(tmp_path, resume=True)
+
+
+def program(out: Path, *options: str) -> list[str]:
+    return [str(Path(__file__).parents[1] / "training_program.py"), str(out), *options]
+
+
+@pytest.mark.slow
+def test_killed_run_that_goes_on_ends_with_the_same_weights(tmp_path: Path) -> None:
+    from safetensors.torch import load_file
+
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    subprocess.run([sys.executable, *program(tmp_path / "whole")], check=True, env=environment)
+    killed = subprocess.Popen([sys.executable, *program(tmp_path / "killed", "--slow")], env=environment)
+    checkpoint = tmp_path / "killed" / "checkpoint" / "progress.json"
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        if checkpoint.is_file() and json.loads(checkpoint.read_text())["step"] >= 4:
+            break
+        time.sleep(0.05)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    assert not (tmp_path / "killed" / "weights").exists()
+    subprocess.run([sys.executable, *program(tmp_path / "killed", "--resume")], check=True, env=environment)
+    whole, resumed = (load_file(tmp_path / name / "weights") for name in ("whole", "killed"))
+    assert all(torch.equal(whole[name], resumed[name]) for name in whole)
+
+
+@pytest.mark.slow
+def test_two_processes_do_what_one_does(tmp_path: Path) -> None:
+    from safetensors.torch import load_file
+
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "OMP_NUM_THREADS": "1"}
+    subprocess.run([sys.executable, *program(tmp_path / "one", "--no-dropout")], check=True, env=environment)
+    launch = [
+        sys.executable,
+        "-m",
+        "accelerate.commands.launch",
+        "--cpu",
+        "--num_processes",
+        "2",
+        "--num_machines",
+        "1",
+    ]
+    launch += ["--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port", "0"]
+    subprocess.run([*launch, *program(tmp_path / "two", "--no-dropout")], check=True, env=environment)
+    one, two = (load_file(tmp_path / name / "weights") for name in ("one", "two"))
+    assert max(float((one[name] - two[name]).abs().max()) for name in one) < 1e-4
