@@ -7,14 +7,14 @@ import click
 from mobilekit.cli.options import as_json, print_json, print_table
 from mobilekit.errors import unknown
 
-_KINDS = ("models", "families", "tasks", "targets", "schemes")
+_KINDS = ("models", "families", "tasks", "targets", "schemes", "recipes")
 
 
 @click.command()
 @click.argument("kind", metavar="|".join(_KINDS))
 @as_json
 def command(kind: str, as_json: bool) -> None:
-    """List built-in models, families of checkpoints, tasks of heads, targets or schemes.
+    """List built-in models, families of checkpoints, tasks of heads, targets, schemes or recipes.
 
     \b
     Example:
@@ -23,6 +23,7 @@ def command(kind: str, as_json: bool) -> None:
     if kind not in _KINDS:
         raise unknown("list", kind, _KINDS)
     made = {"models": _models, "families": _families, "tasks": _tasks, "targets": _targets, "schemes": _schemes}
+    made["recipes"] = _recipes
     rows = made[kind]()
     if as_json:
         print_json(rows)
@@ -49,6 +50,12 @@ def _tasks() -> list[dict[str, str]]:
     from mobilekit.models.tasks import TASKS
 
     return [{"task": name, "class": f"...{task.suffix}", "about": task.about} for name, task in TASKS.items()]
+
+
+def _recipes() -> list[dict[str, str]]:
+    from mobilekit.training.recipes.registry import recipes
+
+    return [{"recipe": name, "about": found.about, "source": found.source} for name, found in recipes().items()]
 
 
 def _targets() -> list[dict[str, str]]:

@@ -24,7 +24,8 @@ VERBS = {
     "inspect": "show what takes the bytes in an artifact or a model",
     "compress": "compress a model into records that any machine can export",
     "train": "fine-tune a model on labelled text",
-    "list": "list models, families, tasks, targets or schemes",
+    "distill": "teach a small model what a large one knows",
+    "list": "list models, families, tasks, targets, schemes or recipes",
     "doctor": "say what works on this machine, and why the rest does not",
 }
 

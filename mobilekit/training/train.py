@@ -92,7 +92,7 @@ def train(
     refuse_existing(out, force)
     head = head_for(model, splits.train, mean)
     student = model if head == model.head else with_head(model, head, settings.seed)
-    _set_dropout(student, settings.dropout)
+    set_dropout(student, settings.dropout)
     work = out.with_name(f"{out.name}.training")
     accelerator = make_accelerator(settings.precision)
     # Of many processes one writes; a folder has one run.
@@ -103,7 +103,7 @@ def train(
         features = encode_rows(student, splits.train.rows, settings.length)
         module: nn.Module = student.module.head if freeze else student.module
         objective = Frozen(student, features, work) if freeze else Supervised(student, features)
-        loop = Loop(module, objective, settings, work, _judge(student, splits, settings), report)
+        loop = Loop(module, objective, settings, work, judge_for(student, splits, settings), report)
         about = {"model": model.name, "data": splits.train.name, "head": list(head.labels), "frozen": freeze}
         trained = Trained(student, loop.run(resume, about), None)
         if accelerator.is_main_process:
@@ -123,7 +123,8 @@ def _measured(trained: Trained, splits: Splits, settings: Settings) -> Trained:
     return replace(trained, test=measure(trained.model, splits.test.rows, settings.length))
 
 
-def _judge(model: Model, splits: Splits, settings: Settings) -> Callable[[], tuple[float, dict[str, float]]] | None:
+def judge_for(model: Model, splits: Splits, settings: Settings) -> Callable[[], tuple[float, dict[str, float]]] | None:
+    """The task's main metric and all metrics of `model` on the dev data, as a function; None without dev data."""
     dev = splits.dev
     if dev is None:
         return None
@@ -136,7 +137,8 @@ def _judge(model: Model, splits: Splits, settings: Settings) -> Callable[[], tup
     return judge
 
 
-def _set_dropout(model: Model, share: float | None) -> None:
+def set_dropout(model: Model, share: float | None) -> None:
+    """Another dropout everywhere; None: as it is."""
     if share is None:
         return
     for module in model.module.modules():
