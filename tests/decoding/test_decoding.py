@@ -99,6 +99,55 @@ def test_prompt_before_the_text_is_no_entity_and_moves_no_offset(tokenizer: Text
     assert [(i.label, i.text, i.start, i.end) for i in found] == [("PER", "Ada", 0, 3)]
 
 
+def test_prompt_moves_no_end_of_a_word_of_several_tokens(tokenizer: TextTokenizer) -> None:
+    prefix, text = "who ", "Lovelace left"
+    encoded = tokenizer.encode(prefix + text)
+    found = decode_entities(logits_for(encoded, BIO, ["O", "B-PER", "O", "O"]), BIO, encoded, text, len(prefix))
+    assert [(i.text, i.start, i.end) for i in found] == [("Lovelace", 0, 8)]
+
+
+def test_other_letters_for_single_and_last_words(tokenizer: TextTokenizer) -> None:
+    labels = ("O", "B-LOC", "I-LOC", "L-LOC", "U-LOC")
+    assert entities(tokenizer, "New York Paris Paris", labels, "B-LOC L-LOC U-LOC I-LOC") == [
+        ("LOC", "New York"),
+        ("LOC", "Paris"),
+        ("LOC", "Paris"),
+    ]
+
+
+def test_word_that_is_none_parts_two_entities(tokenizer: TextTokenizer) -> None:
+    assert entities(tokenizer, "Paris and Paris", BIO, "B-LOC O I-LOC") == [("LOC", "Paris"), ("LOC", "Paris")]
+
+
+def test_second_text_has_no_entities(tokenizer: TextTokenizer) -> None:
+    encoded = tokenizer.encode("Ada left", "Paris")
+    logits = logits_for(encoded, BIO, ["B-PER", "O", "B-LOC"])
+    assert [item.text for item in decode_entities(logits, BIO, encoded, "Ada left", 0)] == ["Ada"]
+
+
+def test_span_has_at_most_thirty_tokens(tokenizer: TextTokenizer) -> None:
+    context = " ".join(["was"] * 40)
+    encoded = tokenizer.encode("who", context)
+    first = encoded.sequences.index(1)
+    for length, whole in ((30, True), (31, False)):
+        logits = np.zeros((len(encoded.ids), 2), np.float32)
+        logits[first, 0] = logits[first + length - 1, 1] = 20
+        best = next(item for item in decode_spans(logits, encoded, context, 1) if item.label != NO_ANSWER)
+        assert ((best.text or "").count("was") == length) == whole
+
+
+def test_question_takes_no_probability_and_no_answer_has_its_own(tokenizer: TextTokenizer) -> None:
+    question, context = "who left", "Ada left"
+    encoded = tokenizer.encode(question, context)
+    logits = np.zeros((len(encoded.ids), 2), np.float32)
+    # Three places each: the first token and two words of the context.
+    logits[1:3], logits[encoded.sequences.index(1)] = 9, (1.0, 2.0)
+    start, end = (np.exp(v) / (np.exp(v) + 2) for v in (1.0, 2.0))
+    found = {item.text: item.score for item in decode_spans(logits, encoded, context, 1)}
+    assert found["Ada"] == pytest.approx(start * end, rel=1e-6)
+    assert found[""] == pytest.approx((1 - start) / 2 * (1 - end) / 2, rel=1e-6)
+
+
 def spans(tokenizer: TextTokenizer, start: int, end: int, null: float = 0.0, count: int = 3) -> tuple[Item, ...]:
     question, context = "who left?", "Ada was born in New York and left Paris."
     encoded = tokenizer.encode(question, context)
@@ -174,6 +223,23 @@ def test_several_labels_hold_above_the_threshold() -> None:
     with np.errstate(all="raise"):
         extreme = decode_labels(np.array([-1000.0, 1000.0]), ("a", "b"), "multi_label_classification", 0.5)
     assert [i.score for i in extreme] == [1.0, 0.0]
+
+
+def test_label_at_its_threshold_holds() -> None:
+    (item,) = decode_labels(np.array([0.0]), ("a",), "multi_label_classification", 0.5)
+    assert item.score == 0.5 and item.chosen
+
+
+def test_space_that_a_token_brings_is_left_out() -> None:
+    class Spaced:
+        def has(self, index: int) -> bool:
+            return True
+
+        def decode(self, ids: Sequence[int]) -> str:
+            return " Paris"
+
+    found = decode_words(np.zeros(3, np.float32), Spaced(), "in <mask>.", (3, 9), 1)  # type: ignore[arg-type]
+    assert (found[0].label, found[0].text) == ("Paris", "in Paris.")
 
 
 def test_regression_keeps_its_value() -> None:

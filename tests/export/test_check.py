@@ -41,8 +41,8 @@ class FakeRunner(Runner):
     ) -> Any:
         ids = np.asarray(input_ids, np.int32)
         chosen = self.length_for(ids.size) if length is None else length
-        output = self._function(self.padded(ids, attention_mask, token_type_ids, chosen))
-        return {"logits": output.astype(np.float32)[None]}
+        output = self._function(self.padded(ids, attention_mask, token_type_ids, chosen)).astype(np.float32)
+        return {"logits": output[: ids.size][None] if self.artifact.manifest.per_token else output[None]}
 
     def delegation(self) -> Mapping[str, int] | None:
         return self._counts
@@ -234,3 +234,88 @@ def test_limit_grows_only_where_the_float_type_cannot_tell_values_apart() -> Non
     assert half.at(16.0).limit == 2 * float(np.spacing(np.float16(16.0)))
     # A wrong answer among logits in the thousands is still seen.
     assert single.at(5000.0).limit == pytest.approx(0.01)
+
+
+# One output of every head, as a manifest has it: the answer is the same unless a check should see that it is not.
+
+
+def of_task(artifact: Artifact, task: str, labels: list[str], problem_type: str | None = None) -> Manifest:
+    content = artifact.manifest.content
+    content |= {"task": task, "labels": labels, "problem_type": problem_type}
+    if task in ("token-classification", "question-answering"):
+        content["outputs"][0]["shape"] = [1, "length", len(labels)]
+    return artifact.manifest
+
+
+def test_what_counts_as_an_answer_follows_the_head(artifact: Artifact) -> None:
+    tags = check._kind(of_task(artifact, "token-classification", ["O", "X", "Y"]))
+    assert (tags.width, tags.choice, tags.answers) == (3, True, True) and tags.close == check._CLOSE_OF_MANY
+    spans = check._kind(of_task(artifact, "question-answering", ["start", "end"]))
+    assert (spans.width, spans.choice, spans.answers) == (2, False, False)
+    kinds = {
+        "single_label_classification": (True, True),
+        "multi_label_classification": (False, True),
+        "regression": (False, False),
+    }
+    for problem, expected in kinds.items():
+        kind = check._kind(of_task(artifact, "sequence-classification", ["a", "b"], problem))
+        assert (kind.choice, kind.answers, kind.close) == (*expected, check._CLOSE)
+    for entry in artifact.manifest.content["golden"]:
+        entry["output"] = [0.0] * 256
+    words = check._kind(of_task(artifact, "fill-mask", []))
+    assert (words.width, words.choice, words.answers) == (256, True, True)
+
+
+def test_changed_tag_of_one_token_among_hundreds_is_seen() -> None:
+    rng = np.random.default_rng(0)
+    expected = [rng.normal(size=(100, 3)).astype(np.float32).ravel() * 3 for _ in range(3)]
+    got = [e.copy() for e in expected]
+    row = int(np.ptp(expected[0].reshape(100, 3), axis=1).argmax())
+    got[0].reshape(100, 3)[row] = -got[0].reshape(100, 3)[row]
+    kept, said = check.hold_answers(check.Kind(3, choice=True, close=check._CLOSE_OF_MANY), got, expected)
+    assert not kept and "1 answers changed" in said
+
+
+def test_rows_and_columns_of_the_manifest_are_those_that_are_compared() -> None:
+    output = np.arange(12, dtype=np.float32).reshape(4, 3)
+    assert check.listed(output, [0, 2], None).tolist() == [[0, 1, 2], [6, 7, 8]]
+    assert check.listed(output, [3], [0, 2]).tolist() == [[9, 11]]
+    assert check.listed(output[1], None, [2]).tolist() == [5]
+    assert check.listed(output, None, None) is output
+
+
+def per_token(inputs: Inputs) -> NDArray[np.float64]:
+    """A row for each place, padding too: what stands there is garbage, and nobody may look at it."""
+    keep, ids = inputs["attention_mask"][0], inputs["input_ids"][0]
+    total = float((ids * keep).sum())
+    rows = np.stack([np.sin(ids + total), np.cos(ids + total)], -1)
+    return np.where(keep[:, None] == 1, rows, inputs["input_ids"].shape[1] * 7.0)
+
+
+def test_padding_rows_of_tokens_are_not_compared(artifact: Artifact) -> None:
+    of_task(artifact, "token-classification", ["O", "X"])
+    assert check.check_padding(artifact, FakeRunner(artifact, per_token)).passed
+
+    def leaks(inputs: Inputs) -> NDArray[np.float64]:
+        return per_token(inputs) + 0.02 * inputs["input_ids"].shape[1]
+
+    assert not check.check_padding(artifact, FakeRunner(artifact, leaks)).passed
+
+
+def test_answer_of_a_token_that_changes_with_padding_is_seen(artifact: Artifact) -> None:
+    of_task(artifact, "token-classification", ["O", "X"])
+
+    def turns(inputs: Inputs) -> NDArray[np.float64]:
+        # Logits of a thousand may differ by much more than they say.
+        rows = np.full((inputs["input_ids"].shape[1], 2), 1000.0)
+        rows[:, inputs["input_ids"].shape[1] // 16] += 9.0
+        return rows
+
+    for entry in artifact.manifest.content["golden"]:
+        entry["output"] = [5000.0] * 2 * len(entry["input_ids"])
+    found = check.check_padding(artifact, FakeRunner(artifact, turns))
+    assert "answers changed" not in found.measured and found.passed
+    for entry in artifact.manifest.content["golden"]:
+        entry["output"] = [2000.0] * 2 * len(entry["input_ids"])
+    found = check.check_padding(artifact, FakeRunner(artifact, turns))
+    assert not found.passed and "answers changed" in found.measured

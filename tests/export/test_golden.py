@@ -10,7 +10,7 @@ import torch
 from support import ANSWER, CLASSIFIER, TINY, TOKENS, WORDS, randomise
 
 from export.check import listed
-from export.golden import golden, golden_texts
+from export.golden import _asked, golden, golden_texts
 from mobilekit.compression.compress import compress
 from mobilekit.models.config import HeadConfig
 from mobilekit.models.load import load
@@ -36,6 +36,15 @@ def test_outputs_are_those_of_the_decoded_weights_and_not_of_the_float_ones() ->
         with torch.no_grad():
             expected = module(torch.tensor([other["input_ids"]]), None, torch.tensor([other["token_type_ids"]]))[0]
         assert np.abs(np.array(other["output"]) - expected.numpy()).max() < 1e-6
+
+
+def test_first_mask_is_asked_for_and_the_prompt_is_before_every_text() -> None:
+    tiny = model(WORDS)
+    tiny.prefix = "the "
+    first = tiny.tokenizer.encode("the").ids[1]
+    assert all(item.encoded.ids[1] == first for item in golden_texts(tiny, LENGTHS))
+    two = tiny.tokenizer.encode("a [MASK] and [MASK]")
+    assert _asked(two, tiny.tokenizer.mask_id) == 2
 
 
 def test_a_text_fills_each_length() -> None:

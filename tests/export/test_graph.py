@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from support import (
@@ -19,6 +20,7 @@ from support import (
 
 from export.blocks import Blocks
 from export.graph import EncoderGraph, example_inputs
+from mobilekit.compression.records import Dense
 from mobilekit.models.config import EncoderConfig, HeadConfig
 from mobilekit.runtimes.eager import decoded_module
 
@@ -65,6 +67,14 @@ def test_graph_equals_the_encoder_padded_and_not(encoder: EncoderConfig, head: H
         if head.task == "fill-mask":
             expected = expected[:, size // 2]
         assert (got - expected).abs().max() < 1e-5
+
+
+def test_short_embedding_is_made_as_long_as_any() -> None:
+    model = random_compressed(TINY, DENSE_EMBEDDING, "fp32")
+    small = {n: Dense(r.values * np.float32(1e-3)) if n.startswith("head.") else r for n, r in model.records.items()}
+    graph = EncoderGraph(Blocks(replace(model, records=small)), 16).eval()
+    with torch.no_grad():
+        assert graph(**example_inputs(model, 16))["embedding"].norm().item() == pytest.approx(1, abs=1e-4)
 
 
 def test_shared_layer_is_one_module() -> None:

@@ -67,6 +67,14 @@ def test_span_covers_the_answer_and_a_cut_answer_is_none(tiny: Model) -> None:
     assert none.target.tolist() == [0, 0]
 
 
+def test_span_ends_where_the_answer_does(tiny: Model) -> None:
+    model = with_head(tiny, HeadConfig("question-answering", SPAN_LABELS))
+    context = "(good film!) was it"
+    (found,) = encode_rows(model, [AnswerRow("what?", context, ((1, "good film"),))], 64)
+    tokens = [model.tokenizer.token_of(int(i)) for i in found.ids[found.target[0] : found.target[1] + 1]]
+    assert tokens == ["good", "film"]
+
+
 def test_labels_of_all_kinds(tiny: Model) -> None:
     several = with_head(tiny, HeadConfig("sequence-classification", ("a", "b", "c"), "multi_label_classification"))
     (found,) = encode_rows(several, [TextRow("x", None, (0, 2))], 64)
