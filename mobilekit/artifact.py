@@ -14,10 +14,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from mobilekit.contradictions import MANIFEST_FILE as MANIFEST_FILE
-from mobilekit.contradictions import PREDICT_MASK as PREDICT_MASK
-from mobilekit.contradictions import first_contradiction
 from mobilekit.errors import ArtifactError, InputError, short
+from mobilekit.manifest_rules import MANIFEST_FILE as MANIFEST_FILE
+from mobilekit.manifest_rules import PREDICT_MASK as PREDICT_MASK
+from mobilekit.manifest_rules import first_contradiction
 from mobilekit.reading import read_errors, read_values
 
 SCHEMA_VERSION = 1

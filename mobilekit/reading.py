@@ -19,7 +19,8 @@ def read_errors(place: object) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InputError(f"{short(error.filename or place, 300)}: cannot be read: {error.strerror or error}.") from error
+        where = short(error.filename or place, 300)
+        raise InputError(f"{where}: cannot be read: {error.strerror or error}.") from error
 
 
 def read_values(file: Path) -> object:

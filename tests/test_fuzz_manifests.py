@@ -59,9 +59,7 @@ def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("verb", "codes"), [("inspect", {0, 2}), ("check", {0, 2, 3}), ("run", {0, 2})], ids=lambda value: str(value)
-)
+@pytest.mark.parametrize(("verb", "codes"), [("inspect", {0, 2}), ("check", {0, 2, 3}), ("run", {0, 2})], ids=str)
 def test_verbs_on_damaged_manifests(
     verb: str, codes: set[int], artifact: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

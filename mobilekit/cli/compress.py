@@ -14,7 +14,7 @@ from mobilekit.cli.options import Folder, as_json, print_json
 @click.option("--scheme", default="int8", show_default=True, help="How weights are kept: see `list schemes`.")
 @click.option("--task", help="What the head is for, where the checkpoint does not say: sentence-embedding, ...")
 @click.option("--out", type=Folder(), required=True, help="Output folder.")
-@click.option("--force", is_flag=True, help="Replace what is there.")
+@click.option("--force", is_flag=True, help="Replace what `compress` wrote there before.")
 @as_json
 def command(model: str, scheme: str, task: str | None, out: Path, force: bool, as_json: bool) -> None:
     """Compress a model into records: once, before any target is thought of.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from mobilekit.contradictions import CONTROL
 from mobilekit.errors import InputError, short, unknown
+from mobilekit.manifest_rules import CONTROL
 from mobilekit.models.tasks import SPAN_LABELS, TASKS
 
 ACTIVATIONS = ("gelu", "gelu_new", "relu")

@@ -29,9 +29,7 @@ def load(name: str | Path, task: str | None = None, revision: str | None = None)
     """
     if task is not None and task not in TASKS:
         raise unknown("task", task, TASKS)
-    text = str(name)
-    if not text.strip():
-        raise InputError("no model given: its name is empty; give a built-in name, a folder or a hub id.")
+    text = _checked(str(name))
     if text in builtin.names():
         _refuse_revision(text, "a built-in model", revision)
     made = builtin.load_builtin(text, load_folder)
@@ -45,8 +43,6 @@ def load(name: str | Path, task: str | None = None, revision: str | None = None)
         return load_folder(path, task)
     if path.exists():
         raise InputError(f"{path}: is a file; a model is a folder with config.json and model.safetensors.")
-    if "://" in text:
-        raise InputError(f"model '{short(text)}' is an address; give the hub id alone, such as owner/name.")
     if "/" in text and not text.startswith((".", "/", "~")) and text.count("/") == 1:
         from mobilekit.models.hub import download, license_of
 
@@ -55,6 +51,14 @@ def load(name: str | Path, task: str | None = None, revision: str | None = None)
     if "/" in text:
         raise InputError(f"{short(path)}: no such folder.")
     raise unknown("model", text, builtin.names(), "no folder of that name, and ")
+
+
+def _checked(name: str) -> str:
+    if not name.strip():
+        raise InputError("no model given: its name is empty; give a built-in name, a folder or a hub id.")
+    if "://" in name:
+        raise InputError(f"model '{short(name)}' is an address; give the hub id alone, such as owner/name.")
+    return name
 
 
 def _refuse_revision(name: str, kind: str, revision: str | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,7 +16,7 @@ from mobilekit.reading import read_errors, read_values
 WEIGHTS_FILE = "model.safetensors"
 INDEX_FILE = "model.safetensors.index.json"
 # An entry takes some 100 bytes; the library would read 100 MB of them, and take many times as much memory.
-_LARGEST_HEADER = 16 * 2**20
+_LARGEST_HEADER = 2 * 2**20
 _PICKLED = "pickled, as torch.save does; load it with transformers and save_pretrained(folder) it"
 # What files begin with that are given out for safetensors.
 _FOREIGN = {
@@ -93,7 +93,8 @@ def read_tensors(
     found: Tensors = {}
     for ours, name in chosen.items():
         values = source.read(name)
-        if not np.isfinite(values).all():
+        # A minimum is NaN where anything is, and needs no array of truth values beside a gigabyte of weights.
+        if values.size and not np.isfinite([values.min(), values.max()]).all():
             raise InputError(f"{source.place}: {name} has values that are not finite (NaN or infinity).")
         found[ours] = values
     return found
@@ -104,24 +105,27 @@ class SafetensorsSource:
 
     def __init__(self, folder: Path) -> None:
         self.place = str(folder)
-        self._files: dict[str, Path] = {}
+        # Each file is opened once: it is mapped into memory as a whole.
+        self._opened: dict[str, tuple[Path, Any]] = {}
         for file in _weight_files(folder):
-            self._files.update(dict.fromkeys(_names_in(file), file))
+            opened = _open(file)
+            self._opened.update(dict.fromkeys(opened.keys(), (file, opened)))
 
     def names(self) -> Collection[str]:
         """All names in all files."""
-        return self._files.keys()
+        return self._opened.keys()
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Shape, from the file's header."""
-        with _reading(self._files[name], name) as opened:
+        file, opened = self._opened[name]
+        with _reading(file, name):
             return tuple(opened.get_slice(name).get_shape())
 
     def read(self, name: str) -> NDArray[np.float32]:
         """Values; half precision becomes float32."""
-        file = self._files[name]
+        file, opened = self._opened[name]
         # Through torch, because numpy has no bfloat16.
-        with _reading(file, name) as opened:
+        with _reading(file, name):
             tensor = opened.get_tensor(name)
         if not tensor.is_floating_point():
             raise InputError(f"{file}: {name} is of type {tensor.dtype}; weights have to be floating point.")
@@ -130,14 +134,13 @@ class SafetensorsSource:
 
 
 @contextlib.contextmanager
-def _reading(file: Path, name: str) -> Iterator[Any]:
-    from safetensors import SafetensorError, safe_open
+def _reading(file: Path, name: str) -> Iterator[None]:
+    from safetensors import SafetensorError
 
     try:
-        with safe_open(file, framework="pt") as opened:
-            yield opened
-    except (SafetensorError, OSError, ValueError) as error:
-        raise InputError(f"{file}: {name} cannot be read ({error}).") from error
+        yield
+    except (SafetensorError, OSError, ValueError, RuntimeError) as error:
+        raise InputError(f"{file}: {short(name)} cannot be read ({error}).") from error
 
 
 def _weight_files(folder: Path) -> list[Path]:
@@ -166,7 +169,7 @@ def _weight_files(folder: Path) -> list[Path]:
     )
 
 
-def _names_in(file: Path) -> Iterable[str]:
+def _open(file: Path) -> Any:
     from safetensors import SafetensorError, safe_open
 
     with read_errors(file), file.open("rb") as opened:
@@ -178,9 +181,8 @@ def _names_in(file: Path) -> Iterable[str]:
     if int.from_bytes(start[:8], "little") > _LARGEST_HEADER:
         raise InputError(f"{file}: not a whole safetensors file (its header cannot be that long).")
     try:
-        with safe_open(file, framework="pt") as opened:
-            return list(opened.keys())
-    except (SafetensorError, OSError, ValueError) as error:
+        return safe_open(file, framework="pt")
+    except (SafetensorError, OSError, ValueError, RuntimeError) as error:
         raise InputError(f"{file}: not a whole safetensors file ({error}).") from error
 
 
