@@ -99,11 +99,15 @@ def checked_scheme(targets: Sequence[Target], scheme: str) -> None:
 
 def checked_inputs(targets: Sequence[Target], model: Model, lengths: Sequence[int], minimum_ios: int) -> None:
     """Raise InputError where a target cannot have the inputs that a head needs."""
-    asks = TASKS[model.head.task].asks_token
-    if asks and len(lengths) > 1 and minimum_ios < 18 and any(target.name == "coreml" for target in targets):
+    one_input = len(lengths) > 1 and minimum_ios < 18 and any(target.name == "coreml" for target in targets)
+    needs = "token types, to tell question and text apart" if model.config.reads_token_types else ""
+    needs = needs if model.head.task == "question-answering" else ""
+    if TASKS[model.head.task].asks_token:
+        needs = "an input that says which token is asked for"
+    if one_input and needs:
         raise InputError(
-            f"{model.head.task} has an input that says which token is asked for; before iOS 18 Core ML takes several "
-            "lengths with one input only. Give one length, or --minimum-ios 18."
+            f"{model.head.task} needs {needs}; before iOS 18 Core ML takes several lengths with one input only. Give "
+            "one length, or --minimum-ios 18."
         )
 
 

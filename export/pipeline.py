@@ -246,7 +246,9 @@ class _Job:
         if vocabulary is not None:
             (folder / VOCABULARY_FILE).write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
         entries = [e for e in self.golden if e["text_pair"] is None or takes_pairs(about.compressed, emission)]
-        text = readme(about, target, emission, entries[1])
+        pairs = [entry for entry in entries if entry["text_pair"] is not None]
+        reads = about.compressed.head.task == "question-answering" and pairs
+        text = readme(about, target, emission, pairs[0] if reads else entries[1])
         (folder / "README.md").write_text(text, encoding="utf-8")
         return build_manifest(about, target, emission, entries, folder)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from export.manifest import OUTPUTS, Subject, file_name, output_shape
 from export.registry import Emission, Target
 from mobilekit.artifact import PREDICT_MASK, Json
+from mobilekit.models.config import HeadConfig
 from mobilekit.models.tasks import TASKS
 
 _TEMPLATE = """# {title}, {scheme}, for {target}
@@ -25,10 +26,10 @@ _TEMPLATE = """# {title}, {scheme}, for {target}
 from mobilekit import open_artifact
 
 with open_artifact("path/to/this/folder") as runner:
-    print(runner([{ids}]{predict}))
+    print(runner([{ids}]{more}))
 ```
 
-or `python -m mobilekit run path/to/this/folder "some text"`; `python -m mobilekit check path/to/this/folder` proves it.
+or `python -m mobilekit run path/to/this/folder {example}`; `python -m mobilekit check path/to/this/folder` proves it.
 """
 
 _ASKED = f" `{PREDICT_MASK}` is 1 at the one mask token that is asked for and 0 elsewhere."
@@ -71,8 +72,22 @@ def readme(subject: Subject, target: Target, emission: Emission, golden: Json) -
         usage=usage,
         ids=", ".join(map(str, golden["input_ids"])),
         asked=_ASKED if TASKS[head.task].asks_token else "",
-        predict=f", predict={golden['predict']}" if TASKS[head.task].asks_token else "",
+        more=_more(golden, emission, head),
+        example=_example(golden, head, model.tokenizer.mask_token),
     )
+
+
+def _more(golden: Json, emission: Emission, head: HeadConfig) -> str:
+    """What a call needs beside the ids."""
+    types = ", ".join(map(str, golden["token_type_ids"]))
+    made = f", token_type_ids=[{types}]" if golden["text_pair"] and "token_type_ids" in emission.input_names else ""
+    return made + (f", predict={golden['predict']}" if TASKS[head.task].asks_token else "")
+
+
+def _example(golden: Json, head: HeadConfig, mask: str | None) -> str:
+    if head.task == "question-answering":
+        return '"Who wrote it?" --pair "It was written by Ada."'
+    return f'"some {mask} text"' if head.task == "fill-mask" else '"some text"'
 
 
 def _kotlin_array(sizes: list[int | str]) -> str:

@@ -58,7 +58,7 @@ def command(
     Teacher and student may differ in everything but the labels. The report says what teacher, the same student
     without a teacher, and the student get right.
     """
-    from mobilekit.models.load import load
+    from mobilekit.models.load import load, load_backbone
     from mobilekit.training.distill import Teaching, distill
     from mobilekit.training.recipes.registry import recipe as find_recipe
 
@@ -68,7 +68,7 @@ def command(
         splits = read()
         report("distill", "loading the models")
         made = distill(
-            load(student),
+            load_backbone(student),
             [load(name) for name in teachers],
             splits,
             out,

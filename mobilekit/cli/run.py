@@ -89,6 +89,9 @@ def _fitting(artifact: Artifact) -> Iterator[None]:
         ) from error
 
 
+_LONGEST = 160
+
+
 def _check(manifest: Manifest, threshold: float | None, top: int | None) -> None:
     """Raise InputError for an option that this artifact has no use for."""
     if threshold is not None and manifest.content["problem_type"] != "multi_label_classification":
@@ -113,7 +116,7 @@ def _item(item: Item) -> dict[str, Any]:
 
 
 def _print_items(found: Answer, task: str) -> None:
-    click.echo(found.text)
+    click.echo(_shown(found.text))
     if not found.items:
         click.echo("  nothing found")
     for item in found.items:
@@ -122,11 +125,17 @@ def _print_items(found: Answer, task: str) -> None:
             mark = "*" if item.chosen else " "
             click.echo(f" {mark}{item.score:8.4f}  {item.label}")
         elif task == "token-classification":
-            click.echo(f"  {item.score:8.4f}  {item.label:<8} {item.text}{place}")
+            click.echo(f"  {item.score:8.4f}  {item.label:<8} {_shown(item.text or '')}{place}")
         elif task == "question-answering":
-            click.echo(f"  {item.score:8.4f}  {item.text or item.label}{place}")
+            click.echo(f"  {item.score:8.4f}  {_shown(item.text or item.label)}{place}")
         else:
-            click.echo(f"  {item.score:8.4f}  {item.label:<16} {item.text}")
+            click.echo(f"  {item.score:8.4f}  {item.label:<16} {_shown(item.text or '')}")
+
+
+def _shown(text: str) -> str:
+    """A text on one line, its middle left out where it is long; --json has all of it."""
+    line = "".join(c if c.isprintable() else " " for c in text)
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST // 2]} ... {line[-_LONGEST // 2 :]}"
 
 
 def _print_cosines(answers: list[Answer]) -> None:

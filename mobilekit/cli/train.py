@@ -51,7 +51,7 @@ def command(
     The folder is a checkpoint, with metrics.json beside it. A run that was ended goes on with --resume.
     """
     from mobilekit.errors import unknown
-    from mobilekit.models.load import load
+    from mobilekit.models.load import load_backbone
     from mobilekit.training.train import train
 
     if freeze not in (None, "encoder"):
@@ -62,7 +62,7 @@ def command(
         splits = read()
         report("train", f"loading {model}")
         trained = train(
-            load(model),
+            load_backbone(model),
             splits,
             out,
             settings,

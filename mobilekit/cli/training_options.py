@@ -18,6 +18,7 @@ _DATA = (
     click.option("--dev", help="Data that choose the best epoch.  [default: the data's own dev split, if any]"),
     click.option("--test", help="Data that judge the result.  [default: the data's own test split, if any]"),
     click.option("--task", help="What the labels are for, where the data do not say."),
+    click.option("--problem-type", help="multi_label_classification, regression, ... where labels do not show it."),
     click.option("--text-column", default="text", show_default=True, help="The column with the text."),
     click.option("--pair-column", default="text_pair", show_default=True, help="The column with a second text."),
     click.option("--label-column", default="label", show_default=True, help="The column with the label."),
@@ -50,7 +51,7 @@ def training_options(command: Command) -> Command:
             raise unknown("pooling", pooling, ("family", "mean"))
         settings = Settings(**{name: given.pop(name) for name in _SETTINGS})
         columns = [given.pop(f"{name}_column") for name in ("text", "pair", "label")]
-        data = [given.pop(name) for name in ("data", "dev", "test", "task")]
+        data = [given.pop(name) for name in ("data", "dev", "test", "task", "problem_type")]
         mean = pooling == "mean"
         return command(read=functools.partial(_splits, data, columns), settings=settings, mean=mean, **given)
 
@@ -66,9 +67,9 @@ def _splits(given: list[Any], names: list[str]) -> Splits:
     from mobilekit.text.data.request import Columns
     from mobilekit.training.train import Splits
 
-    data, dev, test, task = given
+    data, dev, test, task, problem_type = given
     columns, own = Columns(*names), data in builtin_names()
-    rows = load_data(data, task, columns)
+    rows = load_data(data, task, columns, problem_type=problem_type)
 
     def other(given: str | None, split: str) -> TextData | None:
         if given is None and not own:

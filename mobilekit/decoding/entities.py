@@ -37,7 +37,7 @@ def decode_entities(
     and plain ones beside "O" are merged over neighbouring words; a label set without "O" (parts of speech) labels each
     word for itself. An entity's score is the mean of its words'. shift: characters put before the text.
     """
-    words = _words(logits, labels, encoded, shift)
+    words = _words(logits, labels, encoded, text, shift)
     if _OUTSIDE not in labels and not _prefixed(labels):
         return tuple(Item(w.kind, w.score, text[w.start : w.end], w.start, w.end) for w in words)
     entities: list[list[_Word]] = []
@@ -52,13 +52,16 @@ def decode_entities(
     return tuple(_entity(found, text) for found in entities)
 
 
-def _words(logits: NDArray[np.floating], labels: Sequence[str], encoded: EncodedText, shift: int) -> list[_Word]:
+def _words(
+    logits: NDArray[np.floating], labels: Sequence[str], encoded: EncodedText, text: str, shift: int
+) -> list[_Word]:
     shares, prefixed = softmax(logits), _prefixed(labels)
     words: list[_Word] = []
     last: int | None = None
     for i, (word, (start, end)) in enumerate(zip(encoded.words, encoded.offsets, strict=True)):
-        # Neither special tokens nor a prompt that was put before the text.
-        if word is None or encoded.sequences[i] != 0 or start < shift:
+        # Neither special tokens, nor a prompt that was put before the text, nor white space, a word to some tokenizers.
+        inside = word is not None and encoded.sequences[i] == 0 and start >= shift
+        if not inside or (word != last and not text[start - shift : end - shift].strip()):
             continue
         if word == last:
             words[-1] = _Word(words[-1].prefix, words[-1].kind, words[-1].score, words[-1].start, end - shift)

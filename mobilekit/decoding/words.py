@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from mobilekit.decoding.item import Item, softmax
 from mobilekit.text.tokenizer import TextTokenizer
 
+_GOES_ON = "##"
+
 
 def decode_words(
     logits: NDArray[np.floating], tokenizer: TextTokenizer, text: str, place: tuple[int, int], count: int
@@ -24,5 +26,9 @@ def decode_words(
             # Tables are often longer than the vocabulary, to a round number of rows.
             continue
         word = tokenizer.decode([int(index)]).strip() or tokenizer.token_of(int(index))
-        items.append(Item(word, float(shares[index]), text[:start] + word + text[end:], start, end, not items))
+        before, inside = text[:start], word
+        if word.startswith(_GOES_ON) and len(word) > len(_GOES_ON):
+            # A piece that goes on with the word before it.
+            before, inside = before.rstrip(), word.removeprefix(_GOES_ON)
+        items.append(Item(word, float(shares[index]), before + inside + text[end:], start, end, not items))
     return tuple(items)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -33,6 +34,8 @@ def read_config(folder: Path) -> tuple[Family, Json, EncoderConfig]:
     config = read_json(file)
     known = families()
     kind = config.get("model_type")
+    if kind is None:
+        raise InputError(f"{file}: model_type is missing; add it, one of {', '.join(known)}.")
     if not isinstance(kind, str) or kind not in known:
         raise InputError(f"{file}: model_type '{short(kind)}' is not supported; supported: {', '.join(known)}.")
     family = known[kind]
@@ -52,6 +55,8 @@ def write_checkpoint(folder: Path, family: Family, config: Json, tensors: Tensor
     (folder / CONFIG_FILE).write_text(json.dumps(config, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     renamed = {names[ours]: np.ascontiguousarray(values) for ours, values in sorted(tensors.items())}
     save_file(renamed, folder / WEIGHTS_FILE, metadata={"format": "pt"})
+    # The library lets only the owner read it, whatever the user's mask says.
+    shutil.copymode(folder / CONFIG_FILE, folder / WEIGHTS_FILE)
 
 
 def config_for(encoder: EncoderConfig, head: HeadConfig, family: Family) -> Json | None:

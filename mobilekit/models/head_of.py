@@ -34,7 +34,8 @@ def head_of(
         raise InputError(f"{folder}: is a sentence-transformers model; it has no {task} head.")
     with _values_of(folder):
         architectures = get(config, "architectures", list, [])
-    has = family.task_of(architectures[0]) if architectures else None
+    # A checkpoint that names no class is a backbone, as many that are there to be fine-tuned.
+    has = family.task_of(architectures[0]) if architectures else "sentence-embedding"
     if (task or has) == "sentence-embedding":
         return HeadConfig("sentence-embedding")
     if has in (None, "sentence-embedding"):

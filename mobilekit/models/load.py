@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from mobilekit.errors import InputError, short, unknown
 from mobilekit.models import builtin
 from mobilekit.models.checkpoint import read_config
 from mobilekit.models.config import EncoderConfig, HeadConfig
-from mobilekit.models.families.registry import Family, get
+from mobilekit.models.families.registry import Family, Json, get
 from mobilekit.models.google.casing import with_own_case
 from mobilekit.models.google.release import Release, find_release
 from mobilekit.models.head_of import head_of, label_rows
@@ -53,6 +57,17 @@ def load(name: str | Path, task: str | None = None, revision: str | None = None)
     raise unknown("model", text, builtin.names(), "no folder of that name, and ")
 
 
+def load_backbone(name: str | Path, revision: str | None = None) -> Model:
+    """A model to fine-tune, whatever head it has, and also one whose head is not known here. Raises as `load` does."""
+    try:
+        return load(name, None, revision)
+    except InputError as error:
+        try:
+            return load(name, "sentence-embedding", revision)
+        except InputError:
+            raise error from None
+
+
 def _checked(name: str) -> str:
     if not name.strip():
         raise InputError("no model given: its name is empty; give a built-in name, a folder or a hub id.")
@@ -76,8 +91,12 @@ def load_folder(folder: Path, task: str | None = None, source: Source | None = N
     family, config, encoder = read_config(inner)
     head = head_of(inner, family, config, modules, task)
     _check_dense(inner, encoder, head)
-    wanted, shapes = family.tensor_names(encoder, head), meta_names(encoder, head)
-    tensors = read_tensors(SafetensorsSource(inner), wanted, shapes, family.prefix, label_rows(config, head))
+    source_of, notes = SafetensorsSource(inner), []
+    tensors = _read(source_of, family, encoder, head, config)
+    if _has_own_decoder(source_of, family, encoder, head, tensors):
+        head = replace(head, tied=False)
+        tensors = _read(source_of, family, encoder, head, config)
+        notes.append("the decoder in the file is not the token table, though config.json ties them: both are kept.")
     tensors |= modules.dense if modules is not None else {}
     # transformers' max_length is a setting of text generation; ours says how long inputs may be.
     ours = config.get("max_length") if family.model_type == "mobilekit" else None
@@ -85,7 +104,8 @@ def load_folder(folder: Path, task: str | None = None, source: Source | None = N
     tokenizer = _tokenizer(folder, inner, encoder, limit)
     if modules is not None and modules.lower_case and not tokenizer.lower_case:
         tokenizer = tokenizer.lowered()
-    model = _assembled(folder, family, encoder, head, tensors, tokenizer, source)
+    model = _assembled(folder, family, _padded_as(encoder, tokenizer), head, tensors, tokenizer, source)
+    model.notes += notes
     if modules is None and task is None and head.task == "sentence-embedding" and family.modules is not None:
         model.notes.append("the checkpoint has no head: it embeds sentences, by the mean of all tokens, unit length.")
     if modules is not None:
@@ -94,6 +114,30 @@ def load_folder(folder: Path, task: str | None = None, source: Source | None = N
     elif family.model_type == "mobilekit":
         model.prefix = get(config, "prefix", str, "")
     return model
+
+
+def _read(source: SafetensorsSource, family: Family, encoder: EncoderConfig, head: HeadConfig, config: Json) -> Tensors:
+    wanted, shapes = family.tensor_names(encoder, head), meta_names(encoder, head)
+    return read_tensors(source, wanted, shapes, family.prefix, label_rows(config, head))
+
+
+def _has_own_decoder(
+    source: SafetensorsSource, family: Family, encoder: EncoderConfig, head: HeadConfig, tensors: Tensors
+) -> bool:
+    """Whether a file has a decoder that differs from the table it is said to be tied to: `transformers` keeps both."""
+    if head.task != "fill-mask" or not head.tied or family.modules is None:
+        return False
+    name = family.tensor_names(encoder, replace(head, tied=False))["head.decoder.weight"]
+    table = tensors["embeddings.token.weight"]
+    return name in source.names() and source.shape(name) == table.shape and not (source.read(name) == table).all()
+
+
+def _padded_as(encoder: EncoderConfig, tokenizer: TextTokenizer) -> EncoderConfig:
+    """The padding id is the tokenizer's: some checkpoints' config.json has another one's, left over from BERT."""
+    special = tokenizer.special_ids()
+    own = special.get("[PAD]", special.get("<pad>"))
+    # Where positions begin behind the padding id, config.json has to be right for the model to work at all.
+    return encoder if own is None or encoder.position_offset else replace(encoder, pad_id=own)
 
 
 def _check_dense(folder: Path, encoder: EncoderConfig, head: HeadConfig) -> None:
@@ -136,14 +180,33 @@ def _assembled(
 def _tokenizer(folder: Path, inner: Path, encoder: EncoderConfig, max_length: object) -> TextTokenizer:
     place = next((p for p in (inner, folder) if has_tokenizer(p)), folder)
     limit = min(encoder.max_tokens, max_length) if isinstance(max_length, int) else encoder.max_tokens
-    tokenizer = load_tokenizer(place, limit)
+    with _nothing_printed():
+        tokenizer = load_tokenizer(place, limit)
+        _try_out(tokenizer, place, encoder)
     if tokenizer.largest_id >= encoder.vocab_size:
         raise InputError(
             f"{place}: the tokenizer has ids up to {tokenizer.largest_id}, the embedding only "
             f"{encoder.vocab_size} rows; they do not belong together."
         )
-    _try_out(tokenizer, place, encoder)
     return tokenizer
+
+
+@contextlib.contextmanager
+def _nothing_printed() -> Iterator[None]:
+    """Keep standard error to ourselves: the tokenizers' own assertions print a page there before they are caught."""
+    try:
+        kept = os.dup(2)
+    except OSError:  # nobody listens
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def _try_out(tokenizer: TextTokenizer, place: Path, encoder: EncoderConfig) -> None:
@@ -155,6 +218,8 @@ def _try_out(tokenizer: TextTokenizer, place: Path, encoder: EncoderConfig) -> N
         raise InputError(f"{place}: {error}") from error
     except Exception as error:
         raise InputError(f"{place}: the tokenizer cannot encode text ({short(error, 200)}).") from error
+    if tried[0].ids.size >= tried[1].ids.size:
+        raise InputError(f"{place}: the tokenizer gives no ids for a text; its tokenizer.json is damaged.")
     if not all(encoded.ids.size for encoded in tried):
         raise InputError(
             f"{place}: the tokenizer puts no special tokens around a text; its tokenizer.json has no fitting "

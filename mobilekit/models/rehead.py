@@ -7,7 +7,7 @@ import torch
 from mobilekit.models.config import HeadConfig
 from mobilekit.models.families.registry import families
 from mobilekit.models.model import Model, fresh_module, tensor_name
-from mobilekit.models.weights import WEIGHTS_FILE, SafetensorsSource, Tensors, read_tensors
+from mobilekit.models.weights import INDEX_FILE, WEIGHTS_FILE, SafetensorsSource, Tensors, read_tensors
 
 
 def with_head(model: Model, head: HeadConfig, seed: int = 0) -> Model:
@@ -29,11 +29,13 @@ def with_head(model: Model, head: HeadConfig, seed: int = 0) -> Model:
 
 def _pooler(model: Model, head: HeadConfig) -> Tensors:
     family = families()[model.family]
-    keeps = model.folder is not None and (model.folder / WEIGHTS_FILE).is_file() and not head.mean
-    if not keeps or "head.pooler" not in family.in_base or head.task != "sequence-classification":
+    if "head.pooler" not in family.in_base or head.task != "sequence-classification" or head.mean:
         return {}
-    assert model.folder is not None
-    source, size = SafetensorsSource(model.folder), model.config.hidden_size
+    places = [] if model.folder is None else [model.folder, model.folder / "0_Transformer"]
+    place = next((p for p in places if any((p / name).is_file() for name in (WEIGHTS_FILE, INDEX_FILE))), None)
+    if place is None:
+        return {}
+    source, size = SafetensorsSource(place), model.config.hidden_size
     names = {o: t for o, t in family.tensor_names(model.config, head).items() if o.startswith("head.pooler.")}
     there = set(source.names())
     if not all(name in there or family.prefix + name in there for name in names.values()):

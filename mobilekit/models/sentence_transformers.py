@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -102,6 +103,7 @@ def write_sentence_modules(
             f"linear.{p}": tensors[f"head.dense.{i}.{p}"] for p in (("weight", "bias") if dense.bias else ("weight",))
         }
         save_file(own, folder / name / WEIGHTS_FILE)
+        shutil.copymode(folder / name / "config.json", folder / name / WEIGHTS_FILE)
     if head.normalize:
         modules.append((f"{len(modules)}_Normalize", "Normalize"))
     kind = "sentence_transformers.models."

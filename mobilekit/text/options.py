@@ -15,6 +15,9 @@ _MODEL_FILE = "config.json"
 # transformers' classes by the family whose rules they hold; what is generic says nothing.
 _FAMILIES = {
     "AlbertTokenizer": "albert",
+    "BertTokenizer": "bert",
+    "DistilBertTokenizer": "distilbert",
+    "ElectraTokenizer": "electra",
     "CamembertTokenizer": "camembert",
     "RobertaTokenizer": "roberta",
     "XLMRobertaTokenizer": "xlm-roberta",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -50,7 +51,8 @@ def load_tokenizer(folder: Path, max_length: int) -> TextTokenizer:
     file = folder / TOKENIZER_FILE
     if file.is_file():
         try:
-            return TextTokenizer(file.read_text(encoding="utf-8"), max_length)
+            text = file.read_text(encoding="utf-8")
+            return TextTokenizer(_as_configured(TextTokenizer(text, max_length), options), max_length)
         except UnicodeDecodeError as error:
             raise InputError(f"{file}: not UTF-8 text ({error}).") from error
         except InputError as error:
@@ -68,6 +70,36 @@ def load_tokenizer(folder: Path, max_length: int) -> TextTokenizer:
     except Exception as error:  # the library raises plain Exception, and TypeError for lone surrogates
         raise InputError(f"{folder / name}: no tokenizer can be made from it ({error}).") from error
     return TextTokenizer(made, max_length)
+
+
+def _as_configured(tokenizer: TextTokenizer, options: Options) -> str:
+    """tokenizer.json with the options of tokenizer_config.json where they differ: `transformers` follows the latter."""
+    named = str(options.values.get("tokenizer_class", "")).removesuffix("Fast")
+    content = json.loads(tokenizer.serialized())
+    parts = [content.get(name) or {} for name in ("normalizer", "pre_tokenizer", "post_processor")]
+    for kind, classes, names in _FOLLOWED:
+        for part in parts:
+            if named in classes and part.get("type") == kind:
+                for field, option in names.items():
+                    part[field] = options.flag(option, part.get(field))
+    return json.dumps(content)
+
+
+_BERT_CLASSES = ("BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer")
+# A part of tokenizer.json, the classes that set it anew, and which of its fields from which options.
+_FOLLOWED = (
+    (
+        "BertNormalizer",
+        _BERT_CLASSES,
+        {
+            "lowercase": "do_lower_case",
+            "strip_accents": "strip_accents",
+            "handle_chinese_chars": "tokenize_chinese_chars",
+        },
+    ),
+    ("ByteLevel", ("RobertaTokenizer",), {"add_prefix_space": "add_prefix_space"}),
+    ("RobertaProcessing", ("RobertaTokenizer",), {"add_prefix_space": "add_prefix_space"}),
+)
 
 
 def _vocabulary_of(folder: Path) -> str | None:

@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from mobilekit.errors import InputError
 from mobilekit.models.config import EncoderConfig
 from mobilekit.models.model import Model
 from mobilekit.text.data.rows import AnswerRow, Row, TextRow, TokensRow
@@ -57,9 +58,11 @@ def _encode(model: Model, row: Row, max_length: int) -> Features:
 
 def _label(model: Model, row: TextRow) -> NDArray[np.generic]:
     kind, count = model.head.problem_type, len(model.head.labels)
+    if isinstance(row.label, tuple) != (kind == "multi_label_classification") or row.label is None:
+        raise InputError(f"label {row.label!r} of '{row.text[:40]}' is none for a head of {kind}.")
     if kind == "multi_label_classification":
         several = np.zeros(count, np.float32)
-        several[list(row.label if isinstance(row.label, tuple) else ())] = 1
+        several[list(row.label)] = 1  # type: ignore[arg-type]
         return several
     if kind == "regression":
         return np.full(count, row.label, np.float32)

@@ -61,11 +61,12 @@ def head_for(model: Model, data: TextData, mean: bool = False) -> HeadConfig:
     """
     require_trainable(data)
     own = model.head
-    if own.task == data.task and own.labels == data.labels and not mean:
+    kind = data.problem_type or "single_label_classification"
+    same = own.task == data.task and own.labels == data.labels
+    if same and not mean and (own.task != "sequence-classification" or own.problem_type == kind):
         return own
     activation = families()[model.family].head_activation
     if data.task == "sequence-classification":
-        kind = data.problem_type or "single_label_classification"
         return HeadConfig(data.task, data.labels, kind, activation, mean=mean)
     return HeadConfig(data.task, SPAN_LABELS if data.task == "question-answering" else data.labels)
 

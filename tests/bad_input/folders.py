@@ -89,6 +89,14 @@ def _no_unknown(values: dict[str, Any]) -> None:
     values["added_tokens"] = []
 
 
+def _no_entry(values: dict[str, Any]) -> None:
+    del values["post_processor"]["special_tokens"]["[CLS]"]
+
+
+def _no_text(values: dict[str, Any]) -> None:
+    values["post_processor"]["single"].pop(1)
+
+
 def modules(*entries: dict[str, Any]) -> Spoil:
     """A sentence-transformers folder with other modules."""
     return content("modules.json", json.dumps(entries), "tiny-embedding")
@@ -126,7 +134,7 @@ CASES = (
     Case(
         "model_type of another type", config(model_type=["bert"]), "model_type .*bert.* is not supported; supported: a"
     ),
-    Case("no model_type", config("model_type"), "config.json: model_type 'None' is not supported; supported: albert"),
+    Case("no model_type", config("model_type"), "config.json: model_type is missing; add it, one of albert"),
     Case("hidden size against heads", config(hidden_size=50), "m/config.json: .* 50 is not divisible by 4 heads"),
     Case("size that is a text", config(hidden_size="64"), "config.json: hidden_size is '64'; it has to be of type int"),
     Case("size that is true", config(num_hidden_layers=True), "num_hidden_layers is True; it has to be of type int"),
@@ -225,6 +233,12 @@ CASES = (
         "tokenizer with a foreign id",
         tokenizer(_special_id),
         "m: the tokenizer gives id 99999, the embedding has only 6",
+    ),
+    Case(
+        "tokenizer that panics", tokenizer(_no_entry), "m: tokenizer: its file is damaged and cannot encode this text"
+    ),
+    Case(
+        "tokenizer that drops the text", tokenizer(_no_text), "m: the tokenizer gives no ids for a text; .* is damaged"
     ),
     Case("tokenizer without unknown token", tokenizer(_no_unknown), "m: the tokenizer cannot encode text"),
     Case(

@@ -66,11 +66,11 @@ def place(
     return Place(tmp_path, goods, monkeypatch)
 
 
-def run(capsys: pytest.CaptureFixture[str], *given: str) -> tuple[int, str, str]:
+def run(capfd: pytest.CaptureFixture[str], *given: str) -> tuple[int, str, str]:
     with pytest.raises(SystemExit) as caught:
         main(list(given))
         raise SystemExit(0)
-    captured = capsys.readouterr()
+    captured = capfd.readouterr()
     return int(caught.value.code or 0), captured.out, captured.err
 
 
@@ -97,11 +97,11 @@ def test_names_of_cases_differ() -> None:
 
 
 @pytest.mark.parametrize("case", [marked(case) for case in CASES])
-def test_bad_input_is_one_line_and_writes_nothing(case: Case, place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_one_line_and_writes_nothing(case: Case, place: Place, capfd: pytest.CaptureFixture[str]) -> None:
     given = case.spoil(place)
-    capsys.readouterr()
+    capfd.readouterr()
     before = tree(place.root)
-    code, out, err = run(capsys, *given)
+    code, out, err = run(capfd, *given)
     *more, last = err.splitlines()
     assert code == case.code, err
     assert last.startswith("error: ") and re.search(case.message, last), last
@@ -127,23 +127,23 @@ def test_bad_input_is_one_line_and_writes_nothing(case: Case, place: Place, caps
     ],
     ids=["empty", "two empty", "unknown characters", "one long word", "100,000 characters", "controls", "dashes"],
 )
-def test_odd_texts_are_answered(texts: list[str], note: str, place: Place, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = run(capsys, "run", str(place.artifact()), *texts)
+def test_odd_texts_are_answered(texts: list[str], note: str, place: Place, capfd: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capfd, "run", str(place.artifact()), *texts)
     assert code == 0 and out.count("positive") == len([text for text in texts if text != "--"])
     assert note in err and err.count("\n") == bool(note)
 
 
-def test_padded_embedding_loads(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+def test_padded_embedding_loads(place: Place, capfd: pytest.CaptureFixture[str]) -> None:
     folder = place.model()
     model = load(folder)
     assert model.tokenizer.vocab_size < model.config.vocab_size
-    assert run(capsys, "inspect", str(folder))[0] == 0
+    assert run(capfd, "inspect", str(folder))[0] == 0
 
 
 @pytest.mark.parametrize("name", ["my model", "模型", "[bold]", "-x", "a'b\"c", "..."])
-def test_odd_names_of_folders_are_fine(name: str, place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+def test_odd_names_of_folders_are_fine(name: str, place: Place, capfd: pytest.CaptureFixture[str]) -> None:
     place.copy("tiny-classifier", name)
-    code, out, _ = run(capsys, "inspect", f"./{name}")
+    code, out, _ = run(capfd, "inspect", f"./{name}")
     assert code == 0 and name in out
 
 
@@ -173,6 +173,6 @@ def test_odd_names_of_folders_are_fine(name: str, place: Place, capsys: pytest.C
     ],
 )
 def test_harmless_oddities_load(
-    spoil: Callable[[Place], list[str]], place: Place, capsys: pytest.CaptureFixture[str]
+    spoil: Callable[[Place], list[str]], place: Place, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(capsys, *spoil(place))[0] == 0
+    assert run(capfd, *spoil(place))[0] == 0

@@ -264,6 +264,25 @@ def test_rows_behind_the_vocabulary_are_no_words(tokenizer: TextTokenizer) -> No
     assert found[0].label == "ada" and len(found) == 3
 
 
+def test_piece_that_goes_on_joins_the_word_before_it(tokenizer: TextTokenizer) -> None:
+    logits = np.zeros(5 + len(WORDS), np.float32)
+    logits[tokenizer.encode("lovelace").ids[2]] = 9
+    for text in ("love[MASK] left", "love [MASK] left"):
+        start = text.index("[MASK]")
+        (found,) = decode_words(logits, tokenizer, text, (start, start + 6), 1)
+        assert (found.label, found.text) == ("##lace", "lovelace left")
+
+
+def test_white_space_is_no_word() -> None:
+    text = "New  York"
+    places, words = ((0, 0), (0, 3), (3, 4), (5, 9), (0, 0)), (None, 0, 1, 2, None)
+    sequences = tuple(None if word is None else 0 for word in words)
+    ids = np.arange(5, dtype=np.int32)
+    encoded = EncodedText(ids, np.zeros_like(ids), places, False, words, sequences)
+    logits = logits_for(encoded, BIO, ["B-LOC", "O", "I-LOC"])
+    assert [i.text for i in decode_entities(logits, BIO, encoded, text, 0)] == ["New  York"]
+
+
 def test_special_tokens_have_a_name_too(tokenizer: TextTokenizer) -> None:
     logits = np.zeros(5 + len(WORDS), np.float32)
     logits[3] = 9

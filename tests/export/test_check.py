@@ -15,6 +15,7 @@ import export.check as check
 from export.registry import StoredInput
 from export.thresholds import Tolerance
 from mobilekit.artifact import Artifact, Manifest
+from mobilekit.errors import InputError
 from mobilekit.runtimes.base import EngineInfo
 from mobilekit.runtimes.runner import Runner
 
@@ -319,3 +320,17 @@ def test_answer_of_a_token_that_changes_with_padding_is_seen(artifact: Artifact)
         entry["output"] = [2000.0] * 2 * len(entry["input_ids"])
     found = check.check_padding(artifact, FakeRunner(artifact, turns))
     assert not found.passed and "answers changed" in found.measured
+
+
+def test_first_mask_token_is_asked_for_unless_another_is_named(artifact: Artifact) -> None:
+    content = of_task(artifact, "fill-mask", []).content
+    content["inputs"].append({"name": "predict_mask", "dtype": "int32", "shape": [1, "length"], "meaning": ""})
+    content["tokenizer"]["mask_id"] = 9
+    runner = FakeRunner(artifact, good)
+    ids = np.array([2, 9, 5, 9, 3], np.int32)
+    assert runner.padded(ids, None, None, 8)["predict_mask"].tolist() == [[0, 1, 0, 0, 0, 0, 0, 0]]
+    assert runner.padded(ids, None, None, 8, 3)["predict_mask"].tolist() == [[0, 0, 0, 1, 0, 0, 0, 0]]
+    with pytest.raises(InputError, match="no mask token"):
+        runner.padded(np.array([2, 3], np.int32), None, None, 8)
+    with pytest.raises(InputError, match="token 5 is asked for; there are 5"):
+        runner.padded(ids, None, None, 8, 5)

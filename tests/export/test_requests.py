@@ -37,6 +37,14 @@ def test_impossible_requests_are_refused(options: dict[str, object], message: st
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("model", "needs"), [("tiny-reader", "token types"), ("tiny-words", "which token is asked for")]
+)
+def test_heads_that_need_more_inputs_than_old_core_ml_takes_are_refused(model: str, needs: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"{needs}.*Give one length, or --minimum-ios 18"):
+        export(model, "coreml", lengths=(16, 32), minimum_ios=16, out=tmp_path)
+
+
 def test_existing_artifact_needs_force(tmp_path: Path) -> None:
     (tmp_path / "tiny-classifier-int8" / "tflite").mkdir(parents=True)
     with pytest.raises(InputError, match="exists already; --force replaces it"):

@@ -12,7 +12,7 @@ from support import ANSWER, CLASSIFIER, EMBEDDING, TINY, TOKENS, WORDS, randomis
 
 from mobilekit.errors import InputError
 from mobilekit.models.config import HeadConfig
-from mobilekit.models.load import load
+from mobilekit.models.load import load, load_backbone
 from mobilekit.models.model import Model, Source, fresh_module
 from mobilekit.models.save import save_model
 
@@ -40,6 +40,8 @@ def test_saved_folder_loads_with_equal_outputs(name: str, tmp_path: Path) -> Non
     assert torch.equal(model.module(IDS), again.module(IDS))
     assert again.tokenizer.encode("a good film").ids.tolist() == model.tokenizer.encode("a good film").ids.tolist()
     assert bool(notes) == (name == "tiny-shared")
+    # Whoever may read the configuration may read the weights.
+    assert len({file.stat().st_mode for file in tmp_path.rglob("*") if file.is_file()}) == 1
 
 
 @pytest.mark.parametrize("sharing", ["attention", "ffn"])
@@ -225,3 +227,50 @@ def test_hub_without_network_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", fail)
     with pytest.raises(InputError, match="the hub cannot be reached"):
         load("someone/some-model")
+
+
+def test_checkpoint_that_names_no_class_is_a_backbone(bert_folder: Make) -> None:
+    folder, _ = bert_folder("base")
+    edit(folder / "config.json", architectures=None)
+    assert load(folder).head == HeadConfig("sentence-embedding")
+
+
+def test_missing_model_type_says_what_to_add(bert_folder: Make) -> None:
+    folder, _ = bert_folder()
+    edit(folder / "config.json", model_type=None)
+    with pytest.raises(InputError, match="model_type is missing; add it, one of albert, bert"):
+        load(folder)
+
+
+def test_padding_id_is_the_tokenizers(bert_folder: Make) -> None:
+    folder, _ = bert_folder()
+    edit(folder / "config.json", pad_token_id=7)
+    assert load(folder).config.pad_id == 0
+
+
+def test_decoder_that_is_not_the_table_is_kept(bert_folder: Make) -> None:
+    from transformers import BertConfig, BertForMaskedLM
+
+    folder, _ = bert_folder("base")
+    config = BertConfig.from_pretrained(folder)
+    torch.manual_seed(1)
+    model = BertForMaskedLM(config).eval()
+    randomise(model)
+    tensors = {name: p.detach().clone() for name, p in model.named_parameters()}
+    tensors["cls.predictions.decoder.weight"] = torch.randn(90, 48) * 0.1
+    tensors["cls.predictions.decoder.bias"] = tensors["cls.predictions.bias"].clone()
+    save_file(tensors, folder / "model.safetensors")
+    edit(folder / "config.json", architectures=["BertForMaskedLM"])
+    ours, theirs = load(folder), BertForMaskedLM.from_pretrained(folder).eval()
+    assert not ours.head.tied and "both are kept" in ours.notes[0]
+    with torch.no_grad():
+        assert (ours.module(IDS) - theirs(IDS).logits).abs().max() < 1e-5
+
+
+@pytest.mark.parametrize("architecture", ["BertForNextSentencePrediction", None])
+def test_anything_can_be_fine_tuned(bert_folder: Make, architecture: str | None) -> None:
+    folder, _ = bert_folder("base")
+    edit(folder / "config.json", architectures=architecture and [architecture])
+    assert load_backbone(folder).head.task == "sentence-embedding"
+    with pytest.raises(InputError, match="did you mean 'minilm-l6'"):
+        load_backbone("minilm-l7")

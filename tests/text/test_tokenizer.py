@@ -202,3 +202,50 @@ def test_bad_options_are_named(folder: Path, options: str, message: str) -> None
     (folder / "tokenizer_config.json").write_text(options)
     with pytest.raises(InputError, match=message):
         load_tokenizer(folder, 512)
+
+
+def same_as_transformers(folder: Path, kind: str, texts: tuple[str, ...]) -> None:
+    import transformers
+
+    theirs, ours = getattr(transformers, kind).from_pretrained(folder), load_tokenizer(folder, 512)
+    for text in (*texts, "good film", "Good, bad!"):
+        assert ours.encode(text).ids.tolist() == theirs(text)["input_ids"], text
+
+
+def test_added_tokens_beside_a_vocabulary_are_found(folder: Path) -> None:
+    size = len(VOCABULARY)
+    (folder / "added_tokens.json").write_text(json.dumps({"<e1>": size, "</e1>": size + 1}))
+    (folder / "special_tokens_map.json").write_text(json.dumps({"additional_special_tokens": ["<e1>", "</e1>"]}))
+    same_as_transformers(folder, "BertTokenizer", ("<e1>good</e1> film", "a<e1>"))
+
+
+def test_special_tokens_of_other_names_are_taken(folder: Path) -> None:
+    names = {"[PAD]": "<pad>", "[UNK]": "<unk>", "[CLS]": "<s>", "[SEP]": "</s>", "[MASK]": "<mask>"}
+    (folder / "vocab.txt").write_text("\n".join(names.get(t, t) for t in VOCABULARY) + "\n", encoding="utf-8")
+    roles = {"pad": "<pad>", "unk": "<unk>", "cls": "<s>", "sep": "</s>", "mask": "<mask>"}
+    (folder / "tokenizer_config.json").write_text(json.dumps({f"{role}_token": t for role, t in roles.items()}))
+    same_as_transformers(folder, "BertTokenizer", ("good <mask> film", "☃"))
+    assert load_tokenizer(folder, 512).mask_id == 4
+
+
+def test_vocabulary_of_another_class_is_refused(folder: Path) -> None:
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "BertJapaneseTokenizer"}))
+    with pytest.raises(InputError, match="'BertJapaneseTokenizer' is not supported with this file alone"):
+        load_tokenizer(folder, 512)
+
+
+@pytest.mark.parametrize("option", ["do_lower_case", "strip_accents", "tokenize_chinese_chars"])
+def test_options_win_over_tokenizer_json(folder: Path, option: str) -> None:
+    (folder / "tokenizer.json").write_text(load_tokenizer(folder, 512).serialized())
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "BertTokenizer", option: False}))
+    same_as_transformers(folder, "BertTokenizer", ("Good FILM", "é Ä", "日本"))
+
+
+def test_space_before_the_first_word_follows_the_options(tmp_path: Path) -> None:
+    from tokenizer_support import train_byte_level
+
+    train_byte_level(tmp_path)
+    (tmp_path / "tokenizer.json").write_text(load_tokenizer(tmp_path, 512).serialized())
+    options = {"tokenizer_class": "RobertaTokenizer", "add_prefix_space": True}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(options))
+    same_as_transformers(tmp_path, "RobertaTokenizer", ("Good.", " The film", ""))

@@ -13,7 +13,9 @@ from training_program import ROWS
 from mobilekit.errors import InputError
 from mobilekit.models.load import load
 from mobilekit.text.data.rows import AnswerRow, Row, TextData, TextRow, TokensRow
+from mobilekit.training.features import encode_rows
 from mobilekit.training.lock import in_use
+from mobilekit.training.predict import measure
 from mobilekit.training.settings import Settings
 from mobilekit.training.train import Splits, head_for, train
 
@@ -79,6 +81,7 @@ def test_best_epoch_is_kept_and_not_the_last(tmp_path: Path) -> None:
     figures = [epoch["accuracy"] for epoch in trained.outcome.epochs]
     assert trained.outcome.best_epoch == figures.index(max(figures)) + 1 < 6
     assert trained.outcome.best == max(figures) > figures[-1]
+    assert measure(trained.model, wrong.rows, 64).value == max(figures)
 
 
 def test_frozen_encoder_stays_as_it_is(tmp_path: Path) -> None:
@@ -105,7 +108,20 @@ def test_head_of_the_same_labels_goes_on_and_another_is_fresh() -> None:
     assert head_for(model, other).labels == ("a", "b")
 
 
-def test_pooler_of_the_checkpoint_is_kept(tmp_path: Path) -> None:
+def test_same_names_of_labels_for_another_problem_are_another_head(tmp_path: Path) -> None:
+    several = train(load("tiny-embedding"), Splits(CASES["several labels"]), tmp_path / "several", QUICK).model
+    single = data("sequence-classification", several.head.labels, list(ROWS), "single_label_classification")
+    assert head_for(several, single).problem_type == "single_label_classification"
+    assert (
+        head_for(train(several, Splits(single), tmp_path / "single", QUICK).model, CASES["several labels"])
+        == several.head
+    )
+    with pytest.raises(InputError, match="is none for a head of multi_label_classification"):
+        encode_rows(several, ROWS, 64)
+
+
+@pytest.mark.parametrize("sharded", [False, True])
+def test_pooler_of_the_checkpoint_is_kept(tmp_path: Path, sharded: bool) -> None:
     from safetensors.torch import load_file
 
     from benchmarks.matrix_models import write_folder
@@ -113,6 +129,10 @@ def test_pooler_of_the_checkpoint_is_kept(tmp_path: Path) -> None:
 
     write_folder("bert", "sentence-embedding", tmp_path / "bert")
     stored = load_file(tmp_path / "bert/model.safetensors")["pooler.dense.weight"]
+    if sharded:
+        (tmp_path / "bert/model.safetensors").rename(tmp_path / "bert/a.safetensors")
+        names = dict.fromkeys(load_file(tmp_path / "bert/a.safetensors"), "a.safetensors")
+        (tmp_path / "bert/model.safetensors.index.json").write_text(json.dumps({"weight_map": names}))
     model = load(tmp_path / "bert")
     made = with_head(model, head_for(model, SENTIMENT))
     assert torch.equal(dict(made.module.named_parameters())["head.pooler.weight"], stored)

@@ -11,7 +11,7 @@ from mobilekit.models.families.registry import Family, Json, get, given, registe
 
 
 def _read(config: Json) -> EncoderConfig:
-    defaults: Json = {"pad_token_id": 1, "type_vocab_size": 1}
+    defaults: Json = {"pad_token_id": 1, "type_vocab_size": 2}
     plain = read_bert({**defaults, **given(config)})
     # Positions begin after the padding id's own row.
     return replace(plain, position_offset=get(config, "pad_token_id", int, 1) + 1)
