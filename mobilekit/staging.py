@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import itertools
 import os
 import shutil
@@ -113,7 +114,7 @@ def refuse_unwritable(folder: Path) -> None:
 def sweep(folder: Path) -> None:
     """Remove what killed runs have left beside `folder`, and put back what one had just moved away."""
     for kind in (_PARTIAL, _OLD):
-        for left in folder.parent.glob(f".{folder.name}{kind}*"):
+        for left in folder.parent.glob(f".{glob.escape(folder.name)}{kind}*"):
             owner = left.name.rsplit("-", 1)[-1]
             if owner.isdigit() and _alive(int(owner)):
                 continue

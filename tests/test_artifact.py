@@ -69,6 +69,18 @@ def test_written_manifest_is_the_same_each_time(folder: Path) -> None:
         ({"surprise": 1}, "surprise"),
         ({"task": "poetry"}, "poetry"),
         ({"bytes": 0}, "bytes"),
+        ({"bytes": 2**60}, "bytes"),
+        ({"file": "model.tflite\n"}, "file"),
+        ({"file": "manifest.json"}, "name the manifest"),
+        ({"files": {}}, "'tokenizer.json' is not among files"),
+        ({"labels": ["a"]}, "labels: 1 for an output of 2"),
+        ({"labels": []}, "labels: a sequence-classification model has some"),
+        ({"labels": ["a\nb", "c"]}, "line break or a control character"),
+        ({"problem_type": None}, "problem_type: 'None' does not fit"),
+        ({"task": "fill-mask", "labels": [], "problem_type": None}, "predict_mask does not fit"),
+        ({"inputs": []}, "inputs"),
+        ({"outputs": [{"name": "scores", "dtype": "float32", "shape": [1, 2], "meaning": ""}]}, "has logits of shape"),
+        ({"outputs": [{"name": "logits", "dtype": "float32", "shape": [1, 0], "meaning": ""}]}, "has logits of shape"),
     ],
 )
 def test_bad_manifests_are_refused(folder: Path, change: dict[str, Any], message: str) -> None:
@@ -77,6 +89,25 @@ def test_bad_manifests_are_refused(folder: Path, change: dict[str, Any], message
     (folder / "manifest.json").write_text(json.dumps(content))
     with pytest.raises(ArtifactError, match=message):
         open_folder(folder)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"input_ids": [2, 5]}, "golden/0: its ids, type ids and length"),
+        ({"length": 9}, "golden/0: its ids, type ids and length"),
+        ({"predict": 1}, "golden/0: predict does not fit"),
+        ({"rows": [0]}, "golden/0: rows are beyond"),
+        ({"columns": [2]}, "golden/0: columns are beyond"),
+        ({"output": [0.5]}, "golden/0: has 1 values of output instead of 2"),
+        ({"output": [float("nan"), 0.5]}, "an output is not finite"),
+    ],
+)
+def test_golden_inputs_that_contradict_the_rest_are_refused(change: dict[str, Any], message: str) -> None:
+    content = fake_manifest(None)
+    content["golden"][0] |= change
+    with pytest.raises(ArtifactError, match=message):
+        validated(content, "manifest")
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"\xff\xfe", b"[" * 100_000])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mobilekit.errors import InputError
-from mobilekit.staging import require_space, scratch, staged
+from mobilekit.staging import refuse_unwritable, require_space, scratch, staged
 
 
 def write(folder: Path, text: str, force: bool = False) -> None:
@@ -113,6 +113,62 @@ def test_scratch_goes_away(tmp_path: Path) -> None:
     with scratch(tmp_path / "out", "records") as place:
         (place / "x").write_text("1")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_force_replaces_only_what_has_the_mark(tmp_path: Path) -> None:
+    own, ours, empty = tmp_path / "own", tmp_path / "ours", tmp_path / "empty"
+    for folder in (own, ours, empty):
+        folder.mkdir()
+    (own / "thesis").write_text("1")
+    (ours / "mark").write_text("1")
+    for folder in (ours, empty):
+        with staged(folder, force=True, mark="mark") as beside:
+            (beside / "file").write_text("2")
+        assert [p.name for p in folder.iterdir()] == ["file"]
+    with pytest.raises(InputError, match="has no mark, so mobilekit did not write it"), staged(own, True, "mark"):
+        pass
+    assert (own / "thesis").read_text() == "1" and not hidden(own)
+
+
+def test_link_is_never_replaced(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    for target in ("real", "nothing"):
+        link = tmp_path / f"to-{target}"
+        link.symlink_to(tmp_path / target)
+        with pytest.raises(InputError, match="is a link; remove it"):
+            write(link, "1", force=True)
+        assert link.is_symlink() and not hidden(link)
+
+
+@pytest.mark.parametrize("name", [".", "..", "/"])
+def test_folder_without_a_name_of_its_own_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match="needs a folder of its own name"):
+        write(Path(name), "1", force=True)
+
+
+def test_folders_made_for_a_failure_go_again(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError), staged(tmp_path / "a" / "b" / "out"):
+        raise RuntimeError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_brackets_in_a_name_are_no_pattern(tmp_path: Path) -> None:
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    other = tmp_path / f".out1.old-{dead.pid}"
+    other.mkdir()
+    write(tmp_path / "out[1]", "1")
+    assert other.exists() and (tmp_path / "out[1]" / "file").read_text() == "1"
+
+
+def test_what_cannot_be_written_is_said_before_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refuse_unwritable(tmp_path / "not" / "there" / "yet")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="file is a file; choose another --out"):
+        refuse_unwritable(tmp_path / "file" / "below")
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(InputError, match="no permission to write to"):
+        refuse_unwritable(tmp_path / "not" / "there" / "yet")
 
 
 def test_space_is_asked_for_before_work(tmp_path: Path) -> None:
