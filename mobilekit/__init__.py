@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from mobilekit.compression.compress import compress as compress
     from mobilekit.models.load import load as load
     from mobilekit.runtimes.runner import open_artifact as open_artifact
+    from mobilekit.training.distill import distill as distill
+    from mobilekit.training.pretrain import pretrain as pretrain
+    from mobilekit.training.train import train as train
 
 _HOME = {
     "load": ("mobilekit.models.load", "load"),
@@ -30,9 +33,12 @@ _HOME = {
     "export": ("export.pipeline", "export"),
     "open_artifact": ("mobilekit.runtimes.runner", "open_artifact"),
     "check": ("export.pipeline", "recheck"),
+    "train": ("mobilekit.training.train", "train"),
+    "distill": ("mobilekit.training.distill", "distill"),
+    "pretrain": ("mobilekit.training.pretrain", "pretrain"),
 }
 
-__all__ = ["__version__", "check", "compress", "export", "load", "open_artifact"]
+__all__ = ["__version__", "check", "compress", "distill", "export", "load", "open_artifact", "pretrain", "train"]
 
 
 def __getattr__(name: str) -> Any:

@@ -12,12 +12,15 @@ from mobilekit.models.load import load
 from mobilekit.text.data.rows import TextRow
 from mobilekit.training.features import encode_rows
 from mobilekit.training.loop import Loop
+from mobilekit.training.objectives.supervised import Supervised
 from mobilekit.training.settings import Settings
-from mobilekit.training.supervised import Supervised
 
 _WORDS = {0: ("bad", "not", "this", "film"), 1: ("good", "great", "very", "film")}
 ROWS = [TextRow(" ".join(_WORDS[i % 2][(i * k) % 4] for k in range(1, 2 + i % 7)), None, i % 2) for i in range(96)]
-SETTINGS = Settings(epochs=4, batch=16, learning_rate=1e-3, save_every=2)
+SETTINGS = Settings(epochs=4, batch=16, learning_rate=1e-3, save_every=2, precision="fp32")
+# What `accelerate launch` wants to hear to start two processes without a GPU: told `--cpu` it would start one.
+LAUNCH = "-m accelerate.commands.launch --multi_gpu --num_processes 2 --num_machines 1 --mixed_precision no"
+LAUNCH += " --dynamo_backend no"
 
 
 def run(out: Path, resume: bool, slow: bool, dropout: bool) -> None:
@@ -33,6 +36,7 @@ def run(out: Path, resume: bool, slow: bool, dropout: bool) -> None:
     loop = Loop(model.module, Supervised(model, encode_rows(model, ROWS, 32)), SETTINGS, out, None, report)
     loop.run(resume)
     if loop.accelerator.is_main_process:
+        (out / "processes").write_text(str(loop.accelerator.num_processes))
         save_file({name: p.detach().contiguous() for name, p in model.module.named_parameters()}, out / "weights")
 
 

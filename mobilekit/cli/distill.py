@@ -2,48 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from mobilekit.cli.options import as_json, print_json, print_table, progress_lines, quiet
-from mobilekit.cli.training_options import training_options
+from mobilekit.cli.recipe_options import recipe_options, student_options
+from mobilekit.cli.training_options import text_options, training_options
+from mobilekit.errors import InputError
 
 if TYPE_CHECKING:
+    from mobilekit.text.data.rows import TextRow
     from mobilekit.training.distill import Distilled
     from mobilekit.training.settings import Settings
+    from mobilekit.training.students.registry import StudentOptions
     from mobilekit.training.train import Splits
 
 
 @click.command()
 @click.option("--teacher", "teachers", multiple=True, required=True, help="A fine-tuned model; may repeat.")
-@click.option("--student", default="minilm-l6", show_default=True, help="A built-in name, a folder or a hub id.")
+@click.option("--student", help="A name of `list students`, a built-in model, a folder or a hub id.  [the recipe's]")
 @click.option("--recipe", default="hinton", show_default=True, help="See `list recipes`.")
-@click.option("--temperature", type=float, default=2.0, show_default=True, help="How far answers are softened.")
-@click.option("--soft", type=float, default=0.9, show_default=True, help="Share of the loss against the teacher.")
-@click.option("--match", default="probabilities", show_default=True, help="probabilities or logits.")
+@click.option("--general-teacher", help="A model that is not fine-tuned, for stages on plain text.")
+@text_options
 @training_options
+@student_options
+@recipe_options
 @click.option("--anyway", is_flag=True, help="Also from a teacher that is no better than guessing.")
 @click.option("--skip-alone", is_flag=True, help="Do not train the same student without a teacher for comparison.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Output folder.")
+@click.option("--resume", is_flag=True, help="Go on with a run that was ended.")
 @click.option("--force", is_flag=True, help="Replace what is there.")
 @as_json
 @quiet
 def command(
     teachers: tuple[str, ...],
-    student: str,
+    student: str | None,
     recipe: str,
-    temperature: float,
-    soft: float,
-    match: str,
+    general_teacher: str | None,
+    texts: Callable[[], list[TextRow]],
     read: Callable[[], Splits],
     settings: Settings,
     mean: bool,
+    making: StudentOptions,
+    options: Mapping[str, Any],
     anyway: bool,
     skip_alone: bool,
     out: Path,
+    resume: bool,
     force: bool,
     as_json: bool,
     quiet: bool,
@@ -53,29 +61,37 @@ def command(
     \b
     Examples:
       mobilekit distill --teacher teacher --student minilm-l6 --data movie-sentiment --out student
+      mobilekit distill --teacher teacher --recipe pkd --data movie-sentiment --out six-layers
+      mobilekit distill --teacher teacher --recipe distilbert --general-teacher words --text movie-sentiment \\
+          --data movie-sentiment --out six-layers
       mobilekit distill --teacher one --teacher other --student ./small --data train.csv --dev dev.csv --out student
 
-    Teacher and student may differ in everything but the labels. The report says what teacher, the same student
-    without a teacher, and the student get right.
+    A student of `list students` is made from the general teacher, or from the first teacher where there is none. The
+    report says what teacher, the same student without a teacher, and the student get right.
     """
     from mobilekit.models.load import load, load_backbone
     from mobilekit.training.distill import Teaching, distill
     from mobilekit.training.recipes.registry import recipe as find_recipe
+    from mobilekit.training.students.find import find_student
 
-    find_recipe(recipe)
-    teaching = Teaching(recipe, temperature, soft, match, mean, anyway, not skip_alone)
+    if resume and force:
+        raise InputError("--resume goes on with a run, --force begins it anew; give one of them.")
+    how = find_recipe(recipe)
     with progress_lines(not quiet and not as_json) as report:
-        splits = read()
+        splits, plain = read(), texts()
         report("distill", "loading the models")
+        loaded = [load(name) for name in teachers]
+        general = None if general_teacher is None else load_backbone(general_teacher)
         made = distill(
-            load_backbone(student),
-            [load(name) for name in teachers],
+            find_student(student or how.student, general or loaded[0], making, how.layers, settings.seed, plain),
+            loaded,
             splits,
             out,
             settings,
-            teaching,
-            force,
-            lambda text: report("distill", text),
+            Teaching(recipe, options, general, plain, mean, anyway, not skip_alone),
+            resume=resume,
+            force=force,
+            report=lambda text: report("distill", text),
         )
     _show(made, out, as_json)
 
@@ -86,6 +102,8 @@ def _show(made: Distilled, out: Path, as_json: bool) -> None:
         return
     for note in made.student.notes:
         click.echo(f"note: {note}", err=True)
+    if not made.rows:  # another process shows them
+        return
     names = list(made.rows[0].values)
     columns = ["model", *names, "of the teacher", "95 % interval", "parameters", "multiply-adds at 128", "trained"]
     rows = [

@@ -7,14 +7,14 @@ import click
 from mobilekit.cli.options import as_json, print_json, print_table
 from mobilekit.errors import unknown
 
-_KINDS = ("models", "families", "tasks", "targets", "schemes", "recipes")
+_KINDS = ("models", "families", "tasks", "targets", "schemes", "recipes", "students")
 
 
 @click.command()
 @click.argument("kind", metavar="|".join(_KINDS))
 @as_json
 def command(kind: str, as_json: bool) -> None:
-    """List built-in models, families of checkpoints, tasks of heads, targets, schemes or recipes.
+    """List built-in models, families of checkpoints, tasks of heads, targets, schemes, recipes or students.
 
     \b
     Example:
@@ -23,7 +23,7 @@ def command(kind: str, as_json: bool) -> None:
     if kind not in _KINDS:
         raise unknown("list", kind, _KINDS)
     made = {"models": _models, "families": _families, "tasks": _tasks, "targets": _targets, "schemes": _schemes}
-    made["recipes"] = _recipes
+    made |= {"recipes": _recipes, "students": _students}
     rows = made[kind]()
     if as_json:
         print_json(rows)
@@ -56,6 +56,12 @@ def _recipes() -> list[dict[str, str]]:
     from mobilekit.training.recipes.registry import recipes
 
     return [{"recipe": name, "about": found.about, "source": found.source} for name, found in recipes().items()]
+
+
+def _students() -> list[dict[str, str]]:
+    from mobilekit.training.students.registry import students
+
+    return [{"student": name, "about": found.about} for name, found in students().items()]
 
 
 def _targets() -> list[dict[str, str]]:

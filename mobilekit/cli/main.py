@@ -25,7 +25,8 @@ VERBS = {
     "compress": "compress a model into records that any machine can export",
     "train": "fine-tune a model on labelled text",
     "distill": "teach a small model what a large one knows",
-    "list": "list models, families, tasks, targets, schemes or recipes",
+    "pretrain": "train on plain text: masked words, the order of segments",
+    "list": "list models, families, tasks, targets, schemes, recipes or students",
     "doctor": "say what works on this machine, and why the rest does not",
 }
 

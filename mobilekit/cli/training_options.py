@@ -1,4 +1,4 @@
-"""What `train` and `distill` are asked alike: the data, and the settings of the loop."""
+"""What `train`, `distill` and `pretrain` are asked alike: the data, and the settings of the loop."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from mobilekit.text.data.rows import TextData
+    from mobilekit.text.data.rows import TextData, TextRow
     from mobilekit.training.train import Splits
 
 Command = Callable[..., Any]
@@ -33,31 +33,67 @@ _LOOP = (
     click.option("--seed", type=int, default=0, show_default=True, help="Of everything random."),
     click.option("--save-every", type=int, default=0, help="Steps between checkpoints.  [default: one epoch]"),
     click.option("--precision", default="auto", show_default=True, help="auto, fp32 or bf16."),
+    click.option("--optimizer", default="adamw", show_default=True, help="adamw, or lamb for large batches."),
+)
+_POOLING = (
     click.option("--pooling", default="family", show_default=True, help="family: as the family's class does; mean."),
 )
-_SETTINGS = ("epochs", "batch", "parts", "learning_rate", "length", "dropout", "seed", "save_every", "precision")
+_SETTINGS = tuple("epochs batch parts learning_rate length dropout seed save_every precision optimizer".split())
+
+
+def loop_options(command: Command) -> Command:
+    """Adds the settings of the loop; the command gets `settings` instead."""
+
+    @functools.wraps(command)
+    def wrapped(**given: Any) -> Any:
+        from mobilekit.training.settings import Settings
+
+        settings = Settings(**{name: given.pop(name) for name in _SETTINGS})
+        return command(settings=settings, **given)
+
+    for option in reversed(_LOOP):
+        wrapped = option(wrapped)
+    return wrapped
 
 
 def training_options(command: Command) -> Command:
-    """Adds all of them; the command gets `read` (the data, when called), `settings` and `mean` instead."""
+    """Adds those of the data, the loop and the head; the command gets `read` (the data, when called), `settings` and
+    `mean` instead."""
 
     @functools.wraps(command)
     def wrapped(**given: Any) -> Any:
         from mobilekit.errors import unknown
-        from mobilekit.training.settings import Settings
 
         pooling = given.pop("pooling")
         if pooling not in ("family", "mean"):
             raise unknown("pooling", pooling, ("family", "mean"))
-        settings = Settings(**{name: given.pop(name) for name in _SETTINGS})
         columns = [given.pop(f"{name}_column") for name in ("text", "pair", "label")]
         data = [given.pop(name) for name in ("data", "dev", "test", "task", "problem_type")]
-        mean = pooling == "mean"
-        return command(read=functools.partial(_splits, data, columns), settings=settings, mean=mean, **given)
+        return command(read=functools.partial(_splits, data, columns), mean=pooling == "mean", **given)
 
-    for option in reversed((*_DATA, *_LOOP)):
-        wrapped = option(wrapped)
-    return wrapped
+    made = loop_options(wrapped)
+    for option in reversed((*_DATA, *_POOLING)):
+        made = option(made)
+    return made
+
+
+def text_options(command: Command) -> Command:
+    """Adds `--text`; the command gets `texts`, which reads all of them when it is called, instead."""
+
+    @functools.wraps(command)
+    def wrapped(**given: Any) -> Any:
+        specs = given.pop("text_specs")
+
+        def texts() -> list[TextRow]:
+            from mobilekit.text.data.plain import plain_texts
+
+            return plain_texts(specs)
+
+        texts.specs = specs  # type: ignore[attr-defined]
+        return command(texts=texts, **given)
+
+    about = "Plain text to learn from: a .txt file, a column of a table, built-in data; may repeat."
+    return click.option("--text", "text_specs", multiple=True, help=about)(wrapped)
 
 
 def _splits(given: list[Any], names: list[str]) -> Splits:

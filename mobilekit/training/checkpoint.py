@@ -17,6 +17,8 @@ from mobilekit.staging import staged
 _PROGRESS, _WEIGHTS, _OPTIMIZER = "progress.json", "weights.safetensors", "optimizer.safetensors"
 _FORMAT = "mobilekit-training-1"
 _MOMENTS = ("step", "exp_avg", "exp_avg_sq")
+# LAMB counts its steps once for all parameters.
+_STEPS = "group.steps"
 
 
 @dataclass
@@ -92,9 +94,9 @@ def _weights(module: nn.Module) -> dict[str, Tensor]:
 
 
 def _moments(module: nn.Module, optimizer: Any) -> dict[str, Tensor]:
-    """AdamW's state by parameter name and moment."""
+    """The optimizer's state by parameter name and moment."""
     state = optimizer.state
-    found: dict[str, Tensor] = {}
+    found: dict[str, Tensor] = {_STEPS: torch.tensor([int(group.get("step", 0)) for group in optimizer.param_groups])}
     for name, parameter in module.named_parameters():
         for moment in _MOMENTS:
             if moment in state.get(parameter, {}):
@@ -110,6 +112,9 @@ def _read_moments(file: Path, module: nn.Module, optimizer: Any) -> None:
             raise InputError(f"{file}: {name} has another shape; the checkpoint is of another model.")
         if moments:
             optimizer.state[parameter] = {m: v if m == "step" else v.to(parameter.device) for m, v in moments.items()}
+    for group, steps in zip(optimizer.param_groups, stored.get(_STEPS, torch.zeros(0)).tolist(), strict=False):
+        if steps:
+            group["step"] = int(steps)
 
 
 def _read_into(file: Path, parameters: dict[str, nn.Parameter]) -> None:

@@ -4,66 +4,60 @@ from __future__ import annotations
 
 import copy
 import json
-import shutil
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from mobilekit.errors import InputError
-from mobilekit.evaluation.intervals import Interval, bootstrap
-from mobilekit.evaluation.metrics import metrics_for
-from mobilekit.models.cost import multiply_adds
 from mobilekit.models.model import Model
 from mobilekit.models.rehead import with_head
 from mobilekit.models.save import save_model
 from mobilekit.staging import refuse_existing, staged
+from mobilekit.text.data.rows import TextRow
 from mobilekit.training.features import encode_rows
-from mobilekit.training.lock import in_use
-from mobilekit.training.loop import Loop, Objective, Outcome
-from mobilekit.training.predict import predict
-from mobilekit.training.recipes.registry import Lesson, recipe
+from mobilekit.training.lock import work_folder
+from mobilekit.training.loop import Outcome
+from mobilekit.training.objectives.supervised import Supervised
+from mobilekit.training.optimize import make_accelerator
+from mobilekit.training.options import make_options
+from mobilekit.training.recipes.registry import Lesson, Recipe, recipe
+from mobilekit.training.report import Figures, figures
 from mobilekit.training.settings import Settings
-from mobilekit.training.supervised import Supervised
+from mobilekit.training.stages import Stage, run_stage
+from mobilekit.training.teachers import require_better_than_guessing
 from mobilekit.training.train import Splits, head_for, judge_for, set_dropout
 
+if TYPE_CHECKING:
+    from accelerate import Accelerator
+
 REPORT_FILE = "distill.json"
-COST_LENGTH = 128
 Report = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Figures:
-    """One model on the judging data. retained: its share of the teacher's main figure, with a 95 % interval."""
-
-    name: str
-    values: dict[str, float]
-    retained: float
-    interval: Interval
-    parameters: int
-    multiply_adds: int
-    seconds: float
-
-
-@dataclass(frozen=True)
 class Distilled:
-    """The student, and the figures of the teacher, of the same student that learnt alone, and of the student."""
+    """The student, the figures of the teachers, of the same student that learnt alone (where asked for), and of the
+    student, in this order; and what each stage came to by name."""
 
     student: Model
     rows: tuple[Figures, ...]
+    stages: Mapping[str, Outcome]
 
 
 @dataclass(frozen=True)
 class Teaching:
-    """How a student is taught. anyway: also by a teacher that is no better than guessing. alone: whether the same
-    student is also trained without a teacher, for the report."""
+    """How a student is taught.
+
+    options: the recipe's own, by name. general, texts: a teacher that is not fine-tuned and the plain text it teaches
+    on, for recipes that begin so. mean: a classifier of the mean of all tokens. anyway: also by a teacher that is no
+    better than guessing. alone: whether the same student is also trained without a teacher, for the report.
+    """
 
     recipe: str = "hinton"
-    temperature: float = 2.0
-    soft: float = 0.9
-    match: str = "probabilities"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    general: Model | None = None
+    texts: Sequence[TextRow] = ()
     mean: bool = False
     anyway: bool = False
     alone: bool = True
@@ -76,113 +70,127 @@ def distill(
     out: Path,
     settings: Settings | None = None,
     teaching: Teaching = Teaching(),
+    *,
+    resume: bool = False,
     force: bool = False,
     report: Report = lambda text: None,
 ) -> Distilled:
     """Teach `student` and write it to `out`, with the report in `distill.json`.
 
-    Raises InputError when data and models do not fit, when there is nothing to judge by, or when a teacher is no better
-    than always giving the commonest answer.
+    What is computed on the way is in `OUT.training` until the run is done; `resume` goes on from there. Raises
+    InputError when data, models and recipe do not fit, when there is nothing to judge by, when a teacher is no better
+    than always giving the commonest answer, or as `train` does of the folder.
     """
-    settings, judging = settings or Settings(), splits.test or splits.dev
+    settings, how = settings or Settings(), recipe(teaching.recipe)
     refuse_existing(out, force)
-    if judging is None:
+    if splits.test is None and splits.dev is None:
         raise InputError("distilling needs dev or test data to judge teacher and student by.")
     if not teachers:
         raise InputError("no teacher given.")
-    head = head_for(student, splits.train, teaching.mean)
-    fresh = student if head == student.head else with_head(student, head, settings.seed)
-    set_dropout(fresh, settings.dropout)
     work = out.with_name(f"{out.name}.training")
-    with in_use(work):
-        lesson = Lesson(
-            fresh, teachers, splits.train.rows, settings, work, teaching.temperature, teaching.soft, teaching.match
-        )
-        report("asking the teacher")
-        objective = recipe(teaching.recipe).objective(lesson)
-        measured = [(t.name, t, 0.0) for t in teachers]
-        for teacher in teachers:
-            _require_better_than_guessing(teacher, splits, settings, teaching.anyway)
-        if teaching.alone:
-            single = copy.deepcopy(fresh)
-            features = encode_rows(single, splits.train.rows, settings.length)
-            outcome = _run(single, Supervised(single, features), splits, settings, work / "alone", report)
-            measured.append(("the student alone", single, outcome.seconds))
-        outcome = _run(fresh, objective, splits, settings, work / "taught", report)
-        measured.append(("the student", fresh, outcome.seconds))
-        report("measuring")
-        made = Distilled(fresh, _figures(measured, judging.rows, settings))
-        with staged(out, force) as folder:
-            fresh.notes += save_model(fresh, folder)
-            (folder / REPORT_FILE).write_text(_json(made, splits, settings, teaching, outcome), encoding="utf-8")
-        shutil.rmtree(work, ignore_errors=True)
+    lesson = _lesson(student, teachers, splits, settings, teaching, how, work, report)
+    how.check(lesson)
+    accelerator = make_accelerator(settings.precision)
+    with work_folder(work, accelerator, resume, force):
+        made = _teach(lesson, splits, teaching, how, accelerator, resume)
+        if accelerator.is_main_process:
+            with staged(out, force) as folder:
+                made.student.notes += save_model(made.student, folder)
+                (folder / REPORT_FILE).write_text(_json(made, splits, lesson, teaching), encoding="utf-8")
     return made
 
 
+def _lesson(
+    student: Model,
+    teachers: Sequence[Model],
+    splits: Splits,
+    settings: Settings,
+    teaching: Teaching,
+    how: Recipe,
+    work: Path,
+    report: Report,
+) -> Lesson:
+    head = head_for(student, splits.train, teaching.mean)
+    fresh = student if head == student.head else with_head(student, head, settings.seed)
+    set_dropout(fresh, settings.dropout)
+    options = make_options(how.options, teaching.options, f"recipe {how.name}")
+    rows = splits.train.rows
+    return Lesson(
+        fresh, teachers, rows, settings, work, options, general=teaching.general, texts=teaching.texts, report=report
+    )
+
+
+def _teach(
+    lesson: Lesson, splits: Splits, teaching: Teaching, how: Recipe, accelerator: Accelerator, resume: bool
+) -> Distilled:
+    judging, settings, student = splits.test or splits.dev, lesson.settings, lesson.student
+    assert judging is not None
+    for teacher in lesson.teachers:
+        teacher.module.to(accelerator.device)
+        if not teaching.anyway:
+            lesson.report("measuring the teacher")
+            require_better_than_guessing(teacher, splits.dev or judging, settings.length)
+    about = {
+        "recipe": how.name,
+        "options": asdict(lesson.options),
+        "teachers": [teacher.name for teacher in lesson.teachers],
+        "data": splits.train.name,
+    }
+    measured = [(teacher.name, teacher, 0.0) for teacher in lesson.teachers]
+    if teaching.alone:
+        single = copy.deepcopy(student)
+        outcome = _run(_alone(single, lesson), 0, single, splits, lesson, about, resume)
+        measured.append(("the student alone", single, outcome.seconds))
+    outcomes: dict[str, Outcome] = {}
+    stages = [*(how.general(lesson) if how.general else ()), *how.task(lesson)]
+    for i, stage in enumerate(stages, 1):
+        outcomes[stage.name] = _run(stage, i, student, splits, lesson, about, resume)
+    measured.append(("the student", student, sum(outcome.seconds for outcome in outcomes.values())))
+    lesson.report("measuring")
+    for _, model, _ in measured:
+        model.module.to(accelerator.device)
+    rows = figures(measured, judging.rows, settings.length) if accelerator.is_main_process else ()
+    return Distilled(student, rows, outcomes)
+
+
+def _alone(single: Model, lesson: Lesson) -> Stage:
+    def objective() -> Supervised:
+        return Supervised(single, encode_rows(single, lesson.rows, lesson.settings.length))
+
+    return Stage("alone", objective, single.module, lesson.settings, judged=True)
+
+
 def _run(
-    model: Model, objective: Objective, splits: Splits, settings: Settings, folder: Path, report: Report
+    stage: Stage, number: int, student: Model, splits: Splits, lesson: Lesson, about: dict[str, Any], resume: bool
 ) -> Outcome:
-    return Loop(model.module, objective, settings, folder, judge_for(model, splits, settings), report).run()
+    folder = lesson.folder / f"stage-{number}"
+    judge = judge_for(student, splits, lesson.settings) if stage.judged else None
+    return run_stage(stage, folder, judge, resume, about, lesson.report)
 
 
-def _require_better_than_guessing(teacher: Model, splits: Splits, settings: Settings, anyway: bool) -> None:
-    """A student learns nothing from a teacher that was never fine-tuned."""
-    judging = splits.dev or splits.test
-    if anyway or judging is None or teacher.head.task != "sequence-classification":
-        return
-    if teacher.head.problem_type != "single_label_classification":
-        return
-    predictions, references = predict(teacher, judging.rows, settings.length)
-    right = float((predictions == references).mean())
-    guess = float(np.bincount(references).max() / len(references))
-    margin = 2 * (guess * (1 - guess) / len(references)) ** 0.5
-    if right <= guess + margin:
-        raise InputError(
-            f"teacher {teacher.name}: {right:.1%} right on {judging.name}, always giving the commonest label is "
-            f"{guess:.1%}; fine-tune it first (mobilekit train), or distil from it --anyway."
-        )
-
-
-def _figures(
-    measured: Sequence[tuple[str, Model, float]], rows: Sequence[Any], settings: Settings
-) -> tuple[Figures, ...]:
-    head = measured[0][1].head
-    kind = head.problem_type if head.task == "sequence-classification" else None
-    metrics = metrics_for(head.task, kind, len(head.labels))
-    answers = [predict(model, rows, settings.length) for _, model, _ in measured]
-    base, count = metrics.main.statistic(*answers[0])
-    made = []
-    for (name, model, seconds), (predictions, references) in zip(measured, answers, strict=True):
-        own, _ = metrics.main.statistic(predictions, references)
-        interval = bootstrap(lambda drawn, own=own: own(drawn) / max(base(drawn), 1e-9), count)  # type: ignore[misc]
-        values = dict(metrics.scores(predictions, references).values)
-        everything = np.arange(count)
-        parameters = sum(p.numel() for p in model.module.parameters())
-        made.append(
-            Figures(
-                name,
-                values,
-                own(everything) / max(base(everything), 1e-9),
-                interval,
-                parameters,
-                multiply_adds(model.config, COST_LENGTH),
-                seconds,
-            )
-        )
-    return tuple(made)
-
-
-def _json(made: Distilled, splits: Splits, settings: Settings, teaching: Teaching, outcome: Outcome) -> str:
+def _json(made: Distilled, splits: Splits, lesson: Lesson, teaching: Teaching) -> str:
     from mobilekit.host import versions
 
     judging = splits.test or splits.dev
     assert judging is not None
     content = {
-        "teaching": asdict(teaching),
-        "settings": settings.to_dict(),
-        "data": {"train": splits.train.name, "judged_on": judging.name, "rows": len(judging.rows)},
+        "recipe": teaching.recipe,
+        "options": asdict(lesson.options),
+        "general_teacher": None if lesson.general is None else lesson.general.name,
+        "pooling": "mean" if made.student.head.mean else "family",
+        "settings": lesson.settings.to_dict(),
+        "data": {
+            "train": splits.train.name,
+            "texts": len(lesson.texts),
+            "judged_on": judging.name,
+            "rows": len(judging.rows),
+        },
         "rows": [asdict(row) for row in made.rows],
-        "epochs": outcome.epochs,
+        "stages": {
+            name: {"epochs": o.epochs, "best_epoch": o.best_epoch, "steps": o.steps, "seconds": round(o.seconds, 1)}
+            for name, o in made.stages.items()
+        },
+        "processes": make_accelerator(lesson.settings.precision).num_processes,
         "versions": {name: version for name, version in versions().items() if version},
     }
     return json.dumps(content, indent=1, sort_keys=True) + "\n"

@@ -39,12 +39,12 @@ class Objective(Protocol):
         """Ids of each input."""
         ...
 
-    def count(self, indices: Sequence[int]) -> float:
-        """How many targets the inputs have."""
+    def count(self, indices: Sequence[int]) -> float | Sequence[float]:
+        """How many targets the inputs have: one number, or one for each part of the loss."""
         ...
 
     def loss(self, module: nn.Module, indices: Sequence[int], device: torch.device) -> Tensor:
-        """The loss, summed over the targets of these inputs."""
+        """The loss, summed over the targets of these inputs: one value, or [parts]."""
         ...
 
 
@@ -77,7 +77,7 @@ class Loop:
     ) -> None:
         self.module, self.objective, self.settings = module, objective, settings
         self.folder, self.evaluate, self.report = folder, evaluate, report
-        self.accelerator = make_accelerator(settings.precision)
+        self.accelerator = make_accelerator(settings.precision, getattr(module, "partly_used", False))
         if not objective.lengths:
             raise InputError("there is nothing to train on.")
         self.outcome = Outcome()
@@ -115,6 +115,8 @@ class Loop:
             if (step + 1) % every == 0 and accelerator.is_main_process:
                 save_progress(self.folder, self.module, optimizer, Progress(step + 1, same, vars(self.outcome)))
         accelerator.wait_for_everyone()
+        # accelerate puts a cast of its own around the module's forward, which is for training alone.
+        accelerator.unwrap_model(wrapped, keep_fp32_wrapper=False)
         self._take_best()
         return self.outcome
 
@@ -125,13 +127,13 @@ class Loop:
         torch.manual_seed(mixed(self.settings.seed, step, process))
         wrapped.train()
         # By the count of the whole batch: an average of averages would weigh short shares more.
-        whole, total = float(self.objective.count(batch)), 0.0
+        whole, total = torch.tensor(self.objective.count(batch), device=accelerator.device).clamp_min(1.0), 0.0
         parts = [part for part in shares(batch, process, processes, self.settings.parts) if part]
         for i, part in enumerate(parts):
             last = i == len(parts) - 1
             with contextlib.nullcontext() if last else accelerator.no_sync(wrapped):
                 with accelerator.autocast():
-                    loss = self.objective.loss(wrapped, part, accelerator.device) / max(whole, 1.0)
+                    loss = (self.objective.loss(wrapped, part, accelerator.device) / whole).sum()
                 # Gradients are averaged over processes; the sum is wanted.
                 accelerator.backward(loss * processes)
             total += float(loss.detach())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -15,23 +16,54 @@ if TYPE_CHECKING:
     from accelerate import Accelerator
 
 
-def make_accelerator(precision: str) -> Accelerator:
-    """The devices that `accelerate launch` gave, or this machine's one. Raises MissingExtraError without accelerate."""
+def make_accelerator(precision: str, partly_used: bool = False) -> Accelerator:
+    """The devices that `accelerate launch` or `torchrun` gave, or this machine's one.
+
+    partly_used: whether a step may leave parameters out. Raises MissingExtraError without accelerate.
+    """
     if not is_installed("accelerate"):
         raise MissingExtraError("accelerate", "train", "training")
     from accelerate import Accelerator
+    from accelerate.state import AcceleratorState
+    from accelerate.utils import DistributedDataParallelKwargs
 
-    half = precision == "bf16" or (precision == "auto" and torch.cuda.is_available() and torch.cuda.is_bf16_supported())
-    return Accelerator(mixed_precision="bf16" if half else "no")
+    # Its state is one a process, and refuses another precision than the first run's.
+    AcceleratorState._reset_state(reset_partial_state=False)
+    half = precision == "bf16" or (precision == "auto" and _has_bf16())
+    return Accelerator(
+        mixed_precision="bf16" if half else "no",
+        # Started as one of several on a machine without a GPU, accelerate has to be told that they are to share.
+        cpu=None if torch.accelerator.is_available() or "LOCAL_RANK" not in os.environ else True,
+        kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=partly_used)],
+    )
+
+
+def _has_bf16() -> bool:
+    """Whether a GPU, or else the processor, multiplies in bf16 itself: it is twice as fast where it does."""
+    if torch.cuda.is_available():
+        return bool(torch.cuda.is_bf16_supported())
+    if torch.accelerator.is_available():
+        return False
+    return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
 
 
 def make_optimizer(module: nn.Module, settings: Settings) -> Any:
-    """AdamW (Loshchilov & Hutter 2019), without decay of biases and norms; frozen parameters are left out."""
+    """AdamW (Loshchilov & Hutter 2019) or LAMB (You et al. 2020, algorithm 2), without decay of biases and norms.
+
+    Frozen parameters are left out. Raises MissingExtraError for LAMB without pytorch-optimizer.
+    """
     named = [(name, p) for name, p in module.named_parameters() if p.requires_grad]
     plain = [p for name, p in named if p.dim() < 2]
     decayed = [p for name, p in named if p.dim() >= 2]
     groups = [{"params": decayed, "weight_decay": settings.decay}, {"params": plain, "weight_decay": 0.0}]
-    return torch.optim.AdamW(groups, lr=settings.learning_rate, eps=1e-8)
+    if settings.optimizer == "adamw":
+        return torch.optim.AdamW(groups, lr=settings.learning_rate, eps=1e-8)
+    if not is_installed("pytorch_optimizer"):
+        raise MissingExtraError("pytorch-optimizer", "train", "LAMB")
+    from pytorch_optimizer import Lamb
+
+    # The paper adds the decay to the update, before the trust ratio; the library calls that not decoupled.
+    return Lamb([g for g in groups if g["params"]], lr=settings.learning_rate, weight_decouple=False, eps=1e-6)
 
 
 def mixed(*numbers: int) -> int:

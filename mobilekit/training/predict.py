@@ -52,7 +52,7 @@ def outputs(model: Model, features: Sequence[Features]) -> list[NDArray[np.float
     was_training, device = model.module.training, next(model.module.parameters()).device
     model.module.eval()
     with torch.no_grad():
-        for indices in _batches(features):
+        for indices in batches_by_length([len(each.ids) for each in features]):
             batch = collate([features[i] for i in indices], model.config)
             batch.pop("target")
             values = model.module(**{name: v.to(device) for name, v in batch.items()}).float().cpu().numpy()
@@ -62,8 +62,9 @@ def outputs(model: Model, features: Sequence[Features]) -> list[NDArray[np.float
     return found
 
 
-def _batches(features: Sequence[Features]) -> Iterator[list[int]]:
-    order = sorted(range(len(features)), key=lambda i: -len(features[i].ids))
+def batches_by_length(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Indices of all inputs in batches of about one length, the longest first: too little memory shows at once."""
+    order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
     for start in range(0, len(order), _BATCH):
         yield order[start : start + _BATCH]
 

@@ -9,6 +9,7 @@ from typing import Any
 from mobilekit.errors import InputError, unknown
 
 PRECISIONS = ("auto", "fp32", "bf16")
+OPTIMIZERS = ("adamw", "lamb")
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ class Settings:
     all steps, then falls to 0, both in straight lines. decay: weight decay (AdamW), not of biases and norms. clip: the
     largest norm of the gradient. length: most ids of an input. dropout: None: the model's own. seed: of everything.
     save_every: steps between checkpoints, 0: after each epoch. precision: `auto` is bf16 where the device has it.
+    optimizer: adamw, or lamb for large batches.
     """
 
     epochs: int = 3
@@ -34,6 +36,7 @@ class Settings:
     seed: int = 0
     save_every: int = 0
     precision: str = "auto"
+    optimizer: str = "adamw"
 
     def __post_init__(self) -> None:
         for name in ("epochs", "batch", "parts", "length"):
@@ -51,6 +54,8 @@ class Settings:
             raise InputError(f"dropout is {self.dropout}; it has to be 0 up to 1.")
         if self.precision not in PRECISIONS:
             raise unknown("precision", self.precision, PRECISIONS)
+        if self.optimizer not in OPTIMIZERS:
+            raise unknown("optimizer", self.optimizer, OPTIMIZERS)
 
     def rate(self, step: int, steps: int) -> float:
         """The learning rate of step `step` (from 0) of `steps`."""

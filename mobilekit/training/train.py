@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +10,6 @@ from typing import Any
 
 from torch import nn
 
-from mobilekit.errors import InputError
 from mobilekit.evaluation.metric import Scores
 from mobilekit.models.config import HeadConfig
 from mobilekit.models.families.registry import families
@@ -24,13 +21,13 @@ from mobilekit.staging import refuse_existing, staged
 from mobilekit.text.data.checks import require_trainable
 from mobilekit.text.data.rows import TextData
 from mobilekit.training.features import encode_rows
-from mobilekit.training.frozen import Frozen
-from mobilekit.training.lock import in_use
+from mobilekit.training.lock import work_folder
 from mobilekit.training.loop import Loop, Outcome
+from mobilekit.training.objectives.frozen import Frozen
+from mobilekit.training.objectives.supervised import Supervised
 from mobilekit.training.optimize import make_accelerator
 from mobilekit.training.predict import measure
 from mobilekit.training.settings import Settings
-from mobilekit.training.supervised import Supervised
 
 METRICS_FILE = "metrics.json"
 Report = Callable[[str], None]
@@ -96,10 +93,7 @@ def train(
     set_dropout(student, settings.dropout)
     work = out.with_name(f"{out.name}.training")
     accelerator = make_accelerator(settings.precision)
-    # Of many processes one writes; a folder has one run.
-    with in_use(work) if accelerator.is_main_process else contextlib.nullcontext():
-        if not resume and (work / "checkpoint").exists() and not force:
-            raise InputError(f"{work}: a run was ended there; --resume goes on with it, --force begins anew.")
+    with work_folder(work, accelerator, resume, force):
         report("reading the text")
         features = encode_rows(student, splits.train.rows, settings.length)
         module: nn.Module = student.module.head if freeze else student.module
@@ -113,8 +107,6 @@ def train(
             with staged(out, force) as folder:
                 student.notes += save_model(student, folder)
                 (folder / METRICS_FILE).write_text(_metrics(trained, splits, settings, freeze), encoding="utf-8")
-            shutil.rmtree(work, ignore_errors=True)
-        accelerator.wait_for_everyone()
     return trained
 
 
@@ -162,6 +154,7 @@ def _metrics(trained: Trained, splits: Splits, settings: Settings, frozen: bool)
         "steps": trained.outcome.steps,
         "seconds": round(trained.outcome.seconds, 1),
         "test": None if trained.test is None else dict(trained.test.values),
+        "processes": make_accelerator(settings.precision).num_processes,
         "versions": {name: version for name, version in versions().items() if version},
     }
     return json.dumps(content, indent=1, sort_keys=True) + "\n"

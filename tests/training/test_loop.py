@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 import torch
-from training_program import ROWS, SETTINGS
+from training_program import LAUNCH, ROWS, SETTINGS
 
 from mobilekit.errors import InputError
 from mobilekit.models.load import load
 from mobilekit.training.features import encode_rows
 from mobilekit.training.loop import Loop
+from mobilekit.training.objectives.supervised import Supervised
 from mobilekit.training.settings import Settings
-from mobilekit.training.supervised import Supervised
 
 
 def weights(folder: Path, settings: Settings = SETTINGS, resume: bool = False) -> dict[str, torch.Tensor]:
@@ -47,7 +47,7 @@ def test_same_seed_gives_the_same_weights_and_another_gives_others(tmp_path: Pat
 
 
 def test_pieces_of_a_batch_give_the_same_step(tmp_path: Path) -> None:
-    plain = Settings(epochs=1, batch=16, learning_rate=1e-3, dropout=0.0)
+    plain = Settings(epochs=1, batch=16, learning_rate=1e-3, dropout=0.0, precision="fp32")
     results = []
     for parts in (1, 3):
         model = load("tiny-classifier")
@@ -107,17 +107,10 @@ def test_two_processes_do_what_one_does(tmp_path: Path) -> None:
 
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "OMP_NUM_THREADS": "1"}
     subprocess.run([sys.executable, *program(tmp_path / "one", "--no-dropout")], check=True, env=environment)
-    launch = [
-        sys.executable,
-        "-m",
-        "accelerate.commands.launch",
-        "--cpu",
-        "--num_processes",
-        "2",
-        "--num_machines",
-        "1",
-    ]
-    launch += ["--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port", "0"]
-    subprocess.run([*launch, *program(tmp_path / "two", "--no-dropout")], check=True, env=environment)
+    launch = [sys.executable, *LAUNCH.split()]
+    subprocess.run([*launch, *program(tmp_path / "two", "--no-dropout")], check=True, env=environment, timeout=300)
+    assert [(tmp_path / name / "processes").read_text() for name in ("one", "two")] == ["1", "2"]
     one, two = (load_file(tmp_path / name / "weights") for name in ("one", "two"))
-    assert max(float((one[name] - two[name]).abs().max()) for name in one) < 1e-4
+    # A key's bias moves all scores of a query alike, which the softmax undoes: its gradient is rounding, made large.
+    names = [name for name in one if "key.bias" not in name]
+    assert max(float((one[name] - two[name]).abs().max()) for name in names) < 1e-4

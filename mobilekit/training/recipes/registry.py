@@ -1,4 +1,8 @@
-"""What a recipe is, and the list of those there are."""
+"""What a recipe is, and the list of those there are.
+
+Modules of this package are light, so that the command line can list their options at once: what they compute lies in
+`mobilekit.training.objectives`, imported when a stage is made.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +10,29 @@ import functools
 import importlib
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from mobilekit.errors import unknown
-from mobilekit.models.model import Model
-from mobilekit.text.data.rows import Row
-from mobilekit.training.loop import Objective
-from mobilekit.training.settings import Settings
+
+if TYPE_CHECKING:
+    from mobilekit.models.model import Model
+    from mobilekit.text.data.rows import Row, TextRow
+    from mobilekit.training.settings import Settings
+    from mobilekit.training.stages import Stage
+
+Report = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Lesson:
     """What a recipe works with.
 
-    teachers: fine-tuned, with the labels of the data. rows: to learn from. folder: for what is computed once.
-    temperature, soft, match: see `hinton`.
+    student: with the head of the data, trained in place. teachers: fine-tuned, with the labels of the data. rows: to
+    learn from. general: a teacher that is not fine-tuned, for stages on plain text, or None. texts: that text. folder:
+    for what is computed once. options: the recipe's own. held_out: plain text to judge a stage on plain text by.
+    memory: what one stage hands on to the next.
     """
 
     student: Model
@@ -29,19 +40,33 @@ class Lesson:
     rows: Sequence[Row]
     settings: Settings
     folder: Path
-    temperature: float = 2.0
-    soft: float = 0.9
-    match: str = "probabilities"
+    options: Any
+    general: Model | None = None
+    texts: Sequence[TextRow] = ()
+    held_out: Sequence[TextRow] = ()
+    report: Report = lambda text: None
+    memory: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A recipe: `objective` is what the student is trained on. source: the paper."""
+    """A recipe. source: the paper. options: its dataclass. student: the usual one's name. layers: which of the
+    teacher's layers that begins with (see `mobilekit.training.students.copying`).
+
+    check: raises InputError for a lesson that cannot be given, before anything is computed. general: stages on plain
+    text, which need no labels (None: it has none). task: stages on the labelled data; the last one's best epoch is the
+    result.
+    """
 
     name: str
     about: str
     source: str
-    objective: Callable[[Lesson], Objective]
+    options: type
+    check: Callable[[Lesson], None]
+    task: Callable[[Lesson], Sequence[Stage]]
+    general: Callable[[Lesson], Sequence[Stage]] | None = None
+    student: str = "distil6"
+    layers: str = "spaced"
 
 
 _recipes: dict[str, Recipe] = {}

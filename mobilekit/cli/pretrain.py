@@ -1,0 +1,112 @@
+"""`mobilekit pretrain`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mobilekit.cli.options import as_json, print_json, progress_lines, quiet
+from mobilekit.cli.recipe_options import recipe_options, student_options
+from mobilekit.cli.training_options import loop_options, text_options
+from mobilekit.errors import InputError
+
+if TYPE_CHECKING:
+    from mobilekit.text.data.rows import TextRow
+    from mobilekit.training.pretrain import Pretrained
+    from mobilekit.training.settings import Settings
+    from mobilekit.training.students.registry import StudentOptions
+
+
+@click.command()
+@click.option("--model", default="minilm-l6", show_default=True, help="A name of `list students`, or any model.")
+@click.option("--teacher", help="What a student of `list students` is made from, and what guides it (--recipe).")
+@text_options
+@click.option("--held-out", help="Text to measure on.  [default: the dev split of the first --text, if it has one]")
+@click.option("--pair-task", default="none", show_default=True, help="none, nsp (next segment) or sop (their order).")
+@click.option("--head-only", is_flag=True, help="Fit a fill-mask head; the encoder stays as it is.")
+@click.option("--recipe", default="", help="A recipe's stages on plain text: distilbert, tinybert.")
+@loop_options
+@student_options
+@recipe_options
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Output folder.")
+@click.option("--resume", is_flag=True, help="Go on with a run that was ended.")
+@click.option("--force", is_flag=True, help="Replace what is there.")
+@as_json
+@quiet
+def command(
+    model: str,
+    teacher: str | None,
+    texts: Callable[[], list[TextRow]],
+    held_out: str | None,
+    pair_task: str,
+    head_only: bool,
+    recipe: str,
+    settings: Settings,
+    making: StudentOptions,
+    options: Mapping[str, Any],
+    out: Path,
+    resume: bool,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Train on plain text: masked words, and the order of segments.
+
+    \b
+    Examples:
+      mobilekit pretrain --model e5-small-enpt --head-only --text movie-sentiment --out words
+      mobilekit pretrain --model albert --teacher words --pair-task sop --optimizer lamb --text editorials --out albert
+      mobilekit pretrain --model distil6 --teacher words --recipe distilbert --text corpus.txt --out six-layers
+
+    The result is a fill-mask model: a general teacher, a student to fine-tune, or a model to go on with.
+    """
+    from mobilekit.models.load import load_backbone
+    from mobilekit.text.data.plain import held_out_texts
+    from mobilekit.training.pretrain import Pretraining, pretrain
+    from mobilekit.training.recipes.registry import recipe as find_recipe
+    from mobilekit.training.students.find import find_student
+
+    if resume and force:
+        raise InputError("--resume goes on with a run, --force begins it anew; give one of them.")
+    layers = find_recipe(recipe).layers if recipe else ""
+    if options and not recipe:
+        raise InputError(f"--{next(iter(options)).replace('_', '-')} is an option of recipes; give --recipe.")
+    with progress_lines(not quiet and not as_json) as report:
+        plain = texts()
+        judged = held_out_texts(held_out, texts.specs)  # type: ignore[attr-defined]
+        report("pretrain", f"loading {model}")
+        guide = None if teacher is None else load_backbone(teacher)
+        made = pretrain(
+            find_student(model, guide, making, layers, settings.seed, plain),
+            plain,
+            out,
+            settings,
+            Pretraining(pair_task, head_only, recipe, guide, options),
+            judged,
+            resume=resume,
+            force=force,
+            report=lambda text: report("pretrain", text),
+        )
+    _show(made, out, as_json)
+
+
+def _show(made: Pretrained, out: Path, as_json: bool) -> None:
+    figures = None if made.held_out is None else vars(made.held_out)
+    if as_json:
+        print_json({"folder": str(out), "held_out": figures, "unigram_entropy": made.unigram_entropy})
+        return
+    for note in made.model.notes:
+        click.echo(f"note: {note}", err=True)
+    if made.held_out is not None:
+        found = made.held_out
+        click.echo(
+            f"held out: masked loss {found.loss:.3f} nats a word (their entropy without context: "
+            f"{made.unigram_entropy:.3f}), {found.accuracy:.1%} of {found.words} words right"
+        )
+        if found.pair_accuracy is not None and made.pair_interval is not None:
+            low, high = made.pair_interval.low, made.pair_interval.high
+            click.echo(f"held out: pairs {found.pair_accuracy:.1%} right (95 % interval {low:.1%} to {high:.1%})")
+    click.echo(f"{out}")

@@ -1,0 +1,1 @@
+"""Objectives: what a run makes small, one file each."""

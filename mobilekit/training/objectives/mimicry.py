@@ -1,0 +1,110 @@
+"""TinyBERT (Jiao et al. 2020, section 3): the student's insides are made those of the teacher."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from mobilekit.errors import InputError
+from mobilekit.models.model import Model
+from mobilekit.training.features import Features, collate
+from mobilekit.training.objectives.observed import Observation
+
+
+def spread_map(ours: int, theirs: int) -> tuple[int, ...]:
+    """For each of the student's layers the teacher's that it learns from, counted from 0: m -> m * N / M there."""
+    return tuple(int((i + 1) * theirs / ours + 0.5) - 1 for i in range(ours))
+
+
+def read_map(text: str, ours: int, theirs: int) -> tuple[int, ...]:
+    """A layer map such as "1,3,5", checked; "" is the spread one. Raises InputError."""
+    if not text:
+        return spread_map(ours, theirs)
+    try:
+        layers = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise InputError(f"layer-map '{text}' has to be numbers of the teacher's layers, such as 1,3,5.") from None
+    if len(layers) != ours:
+        raise InputError(f"layer-map names {len(layers)} layers of the teacher, the student has {ours}.")
+    wrong = [layer for layer in layers if not 0 <= layer < theirs]
+    if wrong:
+        raise InputError(f"layer-map: layer {wrong[0]} is out of range; the teacher's are 0 to {theirs - 1}.")
+    return layers
+
+
+def state_error(ours: Tensor, theirs: Tensor, mask: Tensor) -> Tensor:
+    """Mean squared error of states over an input's tokens, summed over inputs (there, equations 8 and 9).
+
+    ours, theirs: [batch, length, H]; mask: [batch, length], 1 for tokens.
+    """
+    error = (ours.float() - theirs.float()).square().mean(-1) * mask
+    return (error.sum(1) / mask.sum(1)).sum()
+
+
+def score_error(ours: Tensor, theirs: Tensor, mask: Tensor) -> Tensor:
+    """Mean squared error of attention scores before the softmax over heads and pairs of tokens, summed over inputs
+    (there, equation 7). ours, theirs: [batch, heads, length, length]."""
+    pairs = mask[:, None, :, None] * mask[:, None, None, :]
+    error = ((ours.float() - theirs.float()) * pairs).square().sum((2, 3)).mean(1)
+    return (error / mask.sum(1).square()).sum()
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Of the losses of the insides."""
+
+    embedding: float = 1.0
+    attention: float = 1.0
+    hidden: float = 1.0
+
+
+class Mimicry:
+    """Embeddings, attention scores and hidden states against the teacher's; answers are not asked for.
+
+    The module is an `Observed`. The teacher runs along: what it computes inside is too much to keep.
+    """
+
+    def __init__(
+        self,
+        student: Model,
+        teacher: Model,
+        features: Sequence[Features],
+        layers: Sequence[int],
+        weights: Weights = Weights(),
+    ) -> None:
+        self._config, self._teacher, self._features = student.config, teacher, features
+        self._layers, self._weights = tuple(layers), weights
+        self.lengths = [len(each.ids) for each in features]
+
+    def count(self, indices: Sequence[int]) -> float:
+        """Inputs: each counts alike, however long."""
+        return float(len(indices))
+
+    def loss(self, module: nn.Module, indices: Sequence[int], device: torch.device) -> Tensor:
+        """Summed over the inputs."""
+        features = [self._features[i] for i in indices]
+        batch = _moved(collate(features, self._config), device)
+        taught = _moved(collate(features, self._teacher.config), device)
+        self._teacher.module.to(device).eval()
+        with torch.no_grad():
+            theirs = self._teacher.module.encoder(**taught, intermediate=True)
+        ours: Observation = module(**batch)
+        return self._compare(ours, theirs.hidden, theirs.scores, batch["attention_mask"].float())
+
+    def _compare(self, ours: Observation, hidden: Sequence[Tensor], scores: Sequence[Tensor], mask: Tensor) -> Tensor:
+        total, weights = torch.zeros((), device=mask.device), self._weights
+        if weights.embedding:
+            total = total + weights.embedding * state_error(ours.hidden[0], hidden[0], mask)
+        for own, layer in enumerate(self._layers):
+            if weights.hidden:
+                total = total + weights.hidden * state_error(ours.hidden[own + 1], hidden[layer + 1], mask)
+            if weights.attention:
+                total = total + weights.attention * score_error(ours.scores[own], scores[layer], mask)
+        return total
+
+
+def _moved(batch: Mapping[str, Tensor], device: torch.device) -> dict[str, Tensor]:
+    return {name: values.to(device) for name, values in batch.items() if name != "target"}

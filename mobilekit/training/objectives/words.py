@@ -1,0 +1,168 @@
+"""Masked words (Devlin et al. 2019, section 3.1), against the text, a teacher's distribution, or both.
+
+With a teacher it is DistilBERT's triple loss (Sanh et al. 2019, section 2): the teacher's softened distribution over
+the vocabulary, the masked words, and the direction of the hidden states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from mobilekit.models.config import EncoderConfig
+from mobilekit.models.model import EncoderWithHead, Model
+from mobilekit.training.features import IGNORED, Features, collate
+from mobilekit.training.masking import Masker
+from mobilekit.training.objectives.soft import soft_cross_entropy
+from mobilekit.training.passages import Passages
+
+COSINE_LAYERS = ("last", "embedding")
+
+
+@dataclass(frozen=True)
+class WordWeights:
+    """Of the parts of the loss. soft and cosine need a teacher, pair a pair task."""
+
+    words: float = 1.0
+    soft: float = 0.0
+    cosine: float = 0.0
+    pair: float = 1.0
+
+
+@dataclass
+class WordOutputs:
+    """words: logits of the masked tokens, [asked, vocabulary]. pair: logits [batch, 2], None without a pair task.
+    last, embeddings: [batch, length, H], E wide for the embeddings."""
+
+    words: Tensor
+    pair: Tensor | None
+    last: Tensor
+    embeddings: Tensor
+
+
+class PairHead(nn.Module):
+    """First token, dense, tanh, two answers: whether segments follow each other, or stand in their order."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+        self.dense, self.answer = nn.Linear(config.hidden_size, config.hidden_size), nn.Linear(config.hidden_size, 2)
+
+    def forward(self, states: Tensor) -> Tensor:
+        """[batch, length, H] -> [batch, 2]."""
+        return self.answer(torch.tanh(self.dense(states[:, 0])))
+
+
+class WordModule(nn.Module):
+    """A fill-mask model as it is pre-trained: its head reads masked tokens alone. frozen: the encoder stays as it is
+    (and in evaluation mode), so that only heads learn."""
+
+    def __init__(self, module: EncoderWithHead, pair: PairHead | None = None, frozen: bool = False) -> None:
+        super().__init__()
+        self.module, self.pair, self.frozen = module, pair, frozen
+
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor, asked: Tensor, token_type_ids: Tensor | None = None
+    ) -> WordOutputs:
+        """asked: bool [batch, length], the tokens whose words are wanted."""
+        if self.frozen:
+            self.module.encoder.eval()
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen):
+            out = self.module.encoder(input_ids, attention_mask, token_type_ids)
+        pair = None if self.pair is None else self.pair(out.last).float()
+        words = self.module.head(out.last[asked], attention_mask).float()
+        return WordOutputs(words, pair, out.last, out.embeddings)
+
+
+@dataclass(frozen=True)
+class Guide:
+    """The teacher of masked words. model: with a fill-mask head. cosine_layer: what is compared in direction, the last
+    layer's states or the embeddings' output."""
+
+    model: Model
+    temperature: float = 2.0
+    cosine_layer: str = "last"
+
+
+def cosine_distance(ours: Tensor, theirs: Tensor, mask: Tensor) -> Tensor:
+    """1 - cos of the states of each token, summed over all tokens. [batch, length, H] each; mask [batch, length]."""
+    return ((1 - functional.cosine_similarity(ours.float(), theirs.float(), dim=-1)) * mask).sum()
+
+
+class Words:
+    """Loss of masked words in passages that are masked anew each time. The module is a `WordModule`."""
+
+    def __init__(
+        self,
+        model: Model,
+        passages: Passages,
+        masker: Masker,
+        weights: WordWeights = WordWeights(),
+        guide: Guide | None = None,
+    ) -> None:
+        self._config, self._passages, self._masker = model.config, passages, masker
+        self._weights, self._guide = weights, guide
+        self.lengths = list(passages.lengths)
+
+    def count(self, indices: Sequence[int]) -> list[float]:
+        """Masked tokens as many as are aimed at, all tokens, inputs."""
+        sizes = [self.lengths[i] - self._passages.protected for i in indices]
+        return [
+            float(sum(self._masker.masking.share * size for size in sizes)),
+            float(sum(self.lengths[i] for i in indices)),
+            float(len(indices)),
+        ]
+
+    def loss(self, module: nn.Module, indices: Sequence[int], device: torch.device) -> Tensor:
+        """[3]: of masked words (and the teacher's), of states, of pairs, each summed."""
+        rng = np.random.default_rng(int(torch.randint(2**62, ())))
+        batch, pairs = draw_batch(self._passages, indices, self._masker, self._config, rng)
+        batch = {name: values.to(device) for name, values in batch.items()}
+        target = batch.pop("target")
+        asked = target != IGNORED
+        out: WordOutputs = module(asked=asked, **batch)
+        words = self._weights.words * functional.cross_entropy(out.words, target[asked], reduction="sum")
+        states, pair = torch.zeros((), device=device), torch.zeros((), device=device)
+        if self._guide is not None:
+            soft, states = self._taught(self._guide, out, batch, asked)
+            words = words + soft
+        if out.pair is not None:
+            pair = self._weights.pair * functional.cross_entropy(
+                out.pair, torch.tensor(pairs, device=device), reduction="sum"
+            )
+        return torch.stack([words, states, pair])
+
+    def _taught(self, guide: Guide, out: WordOutputs, batch: dict[str, Tensor], asked: Tensor) -> tuple[Tensor, Tensor]:
+        teacher = guide.model.module.to(asked.device).eval()
+        own = dict(batch)
+        if not guide.model.config.reads_token_types:
+            own.pop("token_type_ids", None)
+        with torch.no_grad():
+            found = teacher.encoder(**own)
+            words = teacher.head(found.last[asked], batch["attention_mask"]).float()
+        soft = self._weights.soft * soft_cross_entropy(out.words, words[None], guide.temperature)
+        last = guide.cosine_layer == "last"
+        ours, theirs = (out.last, found.last) if last else (out.embeddings, found.embeddings)
+        if not self._weights.cosine:
+            return soft, torch.zeros((), device=asked.device)
+        return soft, self._weights.cosine * cosine_distance(ours, theirs, batch["attention_mask"])
+
+
+def draw_batch(
+    passages: Passages, indices: Sequence[int], masker: Masker, config: EncoderConfig, rng: np.random.Generator
+) -> tuple[dict[str, Tensor], list[int]]:
+    """Passages drawn and masked, as `collate` gives them, and the answers of their pair task."""
+    features, pairs = [], []
+    for i in indices:
+        passage = passages.draw(i, rng)
+        # The first token is a special one; the prefix comes after it.
+        kept = 1 + passages.protected if passages.protected else 0
+        masked = masker.mask(passage.ids[kept:], rng)
+        target = np.concatenate([np.full(kept, IGNORED, np.int64), masked.target])
+        features.append(Features(np.concatenate([passage.ids[:kept], masked.ids]), passage.types, target))
+        pairs += [] if passage.pair is None else [passage.pair]
+    return collate(features, config), pairs

@@ -1,0 +1,223 @@
+"""`pretrain`: masked words and the order of segments from plain text, alone or guided by a teacher."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from mobilekit.errors import InputError
+from mobilekit.evaluation.intervals import Interval, wilson
+from mobilekit.models.model import Model
+from mobilekit.models.save import save_model
+from mobilekit.staging import refuse_existing, staged
+from mobilekit.text.data.rows import TextRow
+from mobilekit.training.lock import work_folder
+from mobilekit.training.loop import Outcome
+from mobilekit.training.masking import Masker
+from mobilekit.training.objectives.words import PairHead, WordModule, Words
+from mobilekit.training.optimize import make_accelerator
+from mobilekit.training.options import make_options
+from mobilekit.training.passages import SegmentPairs, Texts, passages_for
+from mobilekit.training.pretraining import (
+    WordFigures,
+    as_word_model,
+    measure_words,
+    token_counts,
+    unigram_entropy,
+    word_judge,
+)
+from mobilekit.training.recipes.registry import Lesson, recipe
+from mobilekit.training.segments import PAIR_TASKS
+from mobilekit.training.settings import Settings
+from mobilekit.training.stages import Stage, run_stage
+from mobilekit.training.train import set_dropout
+
+REPORT_FILE = "pretrain.json"
+Report = Callable[[str], None]
+# A pair is drawn anew each time: more of them say more.
+_ROUNDS = 4
+
+
+@dataclass(frozen=True)
+class Pretraining:
+    """What is learned. pair_task: none, nsp or sop. head_only: the encoder stays as it is. recipe, teacher, options:
+    a recipe's stages on plain text instead, guided by a teacher."""
+
+    pair_task: str = "none"
+    head_only: bool = False
+    recipe: str = ""
+    teacher: Model | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        from mobilekit.errors import unknown
+
+        if self.pair_task not in PAIR_TASKS:
+            raise unknown("pair task", self.pair_task, PAIR_TASKS)
+        if self.recipe and (self.head_only or self.pair_task != "none"):
+            raise InputError("a recipe has its own stages on plain text: leave out --head-only and --pair-task.")
+
+
+@dataclass(frozen=True)
+class Pretrained:
+    """The fill-mask model, the course of each stage, figures on held-out text, the interval of the pair task's, and
+    the entropy of the words of the text it learned from, in nats."""
+
+    model: Model
+    stages: Mapping[str, Outcome]
+    held_out: WordFigures | None
+    pair_interval: Interval | None
+    unigram_entropy: float
+    left_out: int = 0
+
+
+def pretrain(
+    model: Model,
+    texts: Sequence[TextRow],
+    out: Path,
+    settings: Settings | None = None,
+    pretraining: Pretraining = Pretraining(),
+    held_out: Sequence[TextRow] = (),
+    *,
+    resume: bool = False,
+    force: bool = False,
+    report: Report = lambda text: None,
+) -> Pretrained:
+    """Train a model on plain text and write it to `out` as a fill-mask model, with `pretrain.json` beside it.
+
+    held_out: text that figures are measured on, and that chooses the best epoch. Raises InputError as `train` does,
+    and when text has no neighbouring sentences for a pair task.
+    """
+    settings = settings or Settings()
+    refuse_existing(out, force)
+    work = out.with_name(f"{out.name}.training")
+    set_dropout(model, settings.dropout)
+    accelerator = make_accelerator(settings.precision)
+    with work_folder(work, accelerator, resume, force):
+        run = _Run(model, texts, held_out, settings, pretraining, work, report)
+        made = run.made(resume)
+        if accelerator.is_main_process:
+            with staged(out, force) as folder:
+                made.model.notes += save_model(made.model, folder)
+                (folder / REPORT_FILE).write_text(_json(made, run), encoding="utf-8")
+    return made
+
+
+class _Run:
+    """One run: its inputs, its stages, and what is measured at the end."""
+
+    def __init__(
+        self,
+        model: Model,
+        texts: Sequence[TextRow],
+        held_out: Sequence[TextRow],
+        settings: Settings,
+        pretraining: Pretraining,
+        work: Path,
+        report: Report,
+    ) -> None:
+        self.settings, self.how, self.work, self.report = settings, pretraining, work, report
+        self.texts, self.held_out = texts, held_out
+        report("reading the text")
+        plain = Texts(model, texts, settings.length)
+        self.counts = token_counts(plain, model.config.vocab_size)
+        self.model = as_word_model(model, pretraining.teacher, self.counts, settings.seed)
+        self.masker = Masker(self.model.tokenizer, self.model.config.vocab_size)
+        self.passages: Texts | SegmentPairs = plain
+        if pretraining.pair_task != "none":
+            self.passages = passages_for(self.model, texts, settings.length, pretraining.pair_task)
+        self.judged = passages_for(self.model, held_out, settings.length, pretraining.pair_task) if held_out else None
+        pair = None
+        if pretraining.pair_task != "none":
+            with torch.random.fork_rng():
+                torch.manual_seed(settings.seed)
+                pair = PairHead(self.model.config)
+        self.module = WordModule(self.model.module, pair, pretraining.head_only)
+
+    def stages(self) -> Sequence[Stage]:
+        """What is trained."""
+        if self.how.recipe:
+            return self._recipe_stages()
+        judge = None
+        if self.judged is not None:
+            judge = word_judge(self.model, self.module, self.judged, self.masker)
+        if self.how.head_only:
+            _freeze(self.model.module.encoder)
+        objective = Words(self.model, self.passages, self.masker)
+        return [Stage("plain text", lambda: objective, self.module, self.settings, judge=judge)]
+
+    def _recipe_stages(self) -> Sequence[Stage]:
+        how = recipe(self.how.recipe)
+        if how.general is None:
+            raise InputError(f"recipe {how.name}: has no stage on plain text; use it with mobilekit distill.")
+        given = {"general_epochs": self.settings.epochs, "general_rate": self.settings.learning_rate}
+        given |= {"general_batch": self.settings.batch, **self.how.options}
+        options = make_options(how.options, given, f"recipe {how.name}")
+        lesson = Lesson(
+            self.model,
+            (),
+            (),
+            self.settings,
+            self.work,
+            options,
+            general=self.how.teacher,
+            texts=self.texts,
+            held_out=self.held_out,
+            report=self.report,
+        )
+        how.check(lesson)
+        return how.general(lesson)
+
+    def made(self, resume: bool) -> Pretrained:
+        """Run the stages and measure."""
+        how = asdict(replace(self.how, teacher=None))
+        about = {**how, "teacher": self.how.teacher.name if self.how.teacher else None, "texts": len(self.texts)}
+        outcomes = {}
+        for i, stage in enumerate(self.stages(), 1):
+            outcomes[stage.name] = run_stage(stage, self.work / f"stage-{i}", None, resume, about, self.report)
+        figures, interval = None, None
+        if self.judged is not None:
+            self.report("measuring")
+            rounds = 1 if self.how.pair_task == "none" else _ROUNDS
+            figures = measure_words(self.model, self.module, self.judged, self.masker, rounds)
+        if figures is not None and figures.pair_accuracy is not None:
+            # Draws of one chunk are not independent of each other: the interval is that of one draw each.
+            pairs = figures.pairs // _ROUNDS
+            interval = wilson(round(figures.pair_accuracy * pairs), pairs)
+        entropy = unigram_entropy(self.counts, list(self.model.tokenizer.special_ids().values()))
+        return Pretrained(self.model, outcomes, figures, interval, entropy)
+
+
+def _freeze(module: nn.Module) -> None:
+    for parameter in module.parameters():
+        parameter.requires_grad_(False)
+
+
+def _json(made: Pretrained, run: _Run) -> str:
+    from mobilekit.host import versions
+
+    content = {
+        "pair_task": run.how.pair_task,
+        "head_only": run.how.head_only,
+        "recipe": run.how.recipe or None,
+        "teacher": run.how.teacher.name if run.how.teacher else None,
+        "settings": run.settings.to_dict(),
+        "texts": len(run.texts),
+        "passages": len(run.passages.lengths),
+        "unigram_entropy": made.unigram_entropy,
+        "held_out": None if made.held_out is None else asdict(made.held_out),
+        "pair_interval": None if made.pair_interval is None else asdict(made.pair_interval),
+        "stages": {
+            name: {"epochs": o.epochs, "best_epoch": o.best_epoch, "steps": o.steps, "seconds": round(o.seconds, 1)}
+            for name, o in made.stages.items()
+        },
+        "processes": make_accelerator(run.settings.precision).num_processes,
+        "versions": {name: version for name, version in versions().items() if version},
+    }
+    return json.dumps(content, indent=1, sort_keys=True) + "\n"

@@ -1,0 +1,1 @@
+"""Students made from a teacher, one file each."""

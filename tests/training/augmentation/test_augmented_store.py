@@ -1,0 +1,92 @@
+"""Augmented rows come back from the disk as they were written, or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mobilekit.errors import InputError
+from mobilekit.text.data.rows import TextRow
+from mobilekit.training.augmentation.store import read_rows, write_rows
+
+ROWS = [
+    TextRow("um bom filme\n\u2028 “é”", None, 1, "a+1"),
+    TextRow("x", "y", -2.5, ""),
+    TextRow("x", "", (0, 2), "b+1"),
+    TextRow("", None, (), "b+2"),
+    TextRow("x", None, None, "c"),
+    TextRow("x", None, 3.0, "c"),
+]
+GOOD = '{"text": "x", "text_pair": null, "label": 1, "id": "a"}\n'
+
+
+def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
+    path = tmp_path / "made" / "rows.jsonl"
+    write_rows(path, iter(ROWS))
+    got = read_rows(path)
+    assert got == ROWS and [type(row.label) for row in got] == [type(row.label) for row in ROWS]
+    assert [p.name for p in path.parent.iterdir()] == ["rows.jsonl"]
+    write_rows(path, [])
+    assert read_rows(path) == []
+
+
+def test_file_is_whole_or_not_there(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+
+    def broken() -> Iterator[TextRow]:
+        yield from ROWS * 1000
+        assert os.listdir(tmp_path) != []
+        raise RuntimeError("killed")
+
+    with pytest.raises(RuntimeError, match="killed"):
+        write_rows(path, broken())
+    assert list(tmp_path.iterdir()) == []
+    write_rows(path, ROWS[:1])
+    # Who has the old file open goes on with the old file.
+    os.link(path, tmp_path / "old")
+    write_rows(path, ROWS[:2])
+    assert len(read_rows(tmp_path / "old")) == 1 and len(read_rows(path)) == 2
+    (tmp_path / "old").unlink()
+    with pytest.raises(RuntimeError, match="killed"):
+        write_rows(path, broken())
+    assert read_rows(path) == ROWS[:2] and [p.name for p in tmp_path.iterdir()] == ["rows.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"text": "x"', "not JSON"),
+        ("\n", "not JSON"),
+        ("[1]", "has to be an object"),
+        ('{"text": "x", "text_pair": null, "label": 1}', "has to be an object with text, text_pair, label, id"),
+        ('{"text": "x", "text_pair": null, "label": 1, "id": "", "more": 1}', "has to be an object"),
+        ('{"text": 1, "text_pair": null, "label": 1, "id": ""}', "have to be texts"),
+        ('{"text": "x", "text_pair": 1, "label": 1, "id": ""}', "have to be texts"),
+        ('{"text": "x", "text_pair": null, "label": 1, "id": null}', "have to be texts"),
+        ('{"text": "x", "text_pair": null, "label": true, "id": ""}', "label is True"),
+        ('{"text": "x", "text_pair": null, "label": "1", "id": ""}', "label is '1'"),
+        ('{"text": "x", "text_pair": null, "label": [1, 2.5], "id": ""}', "label is"),
+        ('{"text": "x", "text_pair": null, "label": -1, "id": ""}', "label is -1"),
+        ('{"text": "x", "text_pair": null, "label": NaN, "id": ""}', "NaN is not a number"),
+        ('{"text": "x", "text_pair": null, "label": 1e999, "id": ""}', "label is inf"),
+        ('{"text": "\\ud83d", "text_pair": null, "label": 1, "id": ""}', "not JSON"),
+        (b"\xff", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+    ],
+)
+def test_bad_line_is_an_error_with_its_number(line: str | bytes, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(GOOD.encode() + (line.encode() if isinstance(line, str) else line))
+    with pytest.raises(InputError) as caught:
+        read_rows(path)
+    assert str(caught.value).startswith(f"{path}:2: ") and message in str(caught.value)
+
+
+def test_missing_file_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="not found"):
+        read_rows(tmp_path / "none.jsonl")
+    with pytest.raises(InputError, match="is not a file"):
+        read_rows(tmp_path)

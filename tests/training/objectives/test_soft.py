@@ -1,0 +1,71 @@
+"""Soft targets: losses against hand-computed values and published formulas (Hinton, Vinyals & Dean 2015)."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from mobilekit.training.objectives.soft import matched_logits, soft_binary, soft_cross_entropy
+
+
+def softmax(values: list[float], temperature: float) -> list[float]:
+    exponents = [math.exp(v / temperature) for v in values]
+    return [e / sum(exponents) for e in exponents]
+
+
+def test_soft_loss_is_the_published_cross_entropy_times_temperature_squared() -> None:
+    student, teacher, temperature = [0.3, -1.2, 0.7], [2.0, -0.5, 0.1], 3.0
+    got = soft_cross_entropy(torch.tensor([student]), torch.tensor([[teacher]]), temperature)
+    pairs = zip(softmax(teacher, temperature), softmax(student, temperature), strict=True)
+    assert got.item() == pytest.approx(-(temperature**2) * sum(p * math.log(q) for p, q in pairs), rel=1e-6)
+
+
+def test_several_teachers_give_the_mean_of_their_softened_probabilities() -> None:
+    student, teachers = torch.tensor([[0.3, -0.2]]), torch.tensor([[[2.0, 0.0]], [[-1.0, 3.0]]])
+    mean = [(a + b) / 2 for a, b in zip(softmax([2.0, 0.0], 2.0), softmax([-1.0, 3.0], 2.0), strict=True)]
+    own = softmax([0.3, -0.2], 2.0)
+    expected = -4 * sum(p * math.log(q) for p, q in zip(mean, own, strict=True))
+    assert soft_cross_entropy(student, teachers, 2.0).item() == pytest.approx(expected, rel=1e-6)
+
+
+def test_cross_entropy_and_divergence_have_the_same_gradient() -> None:
+    teachers = torch.randn(2, 5, 3, generator=torch.Generator().manual_seed(0))
+    gradients = []
+    for form in ("cross-entropy", "divergence"):
+        logits = torch.linspace(-1, 1, 15).reshape(5, 3).clone().requires_grad_()
+        if form == "cross-entropy":
+            loss = soft_cross_entropy(logits, teachers, 2.5)
+        else:
+            target = (teachers / 2.5).softmax(-1).mean(0)
+            given = (logits / 2.5).log_softmax(-1)
+            loss = torch.nn.functional.kl_div(given, target, reduction="sum") * 2.5**2
+        gradients.append(torch.autograd.grad(loss, logits)[0])
+    assert torch.allclose(*gradients, atol=1e-6)
+
+
+def test_soft_targets_become_matched_logits_at_high_temperatures() -> None:
+    """Hinton et al. 2015, equation 4: for centred logits the gradient becomes (student - teacher) / labels."""
+    generator = torch.Generator().manual_seed(1)
+    logits = torch.randn(4, 3, generator=generator, dtype=torch.float64).requires_grad_()
+    teachers = torch.randn(1, 4, 3, generator=generator, dtype=torch.float64)
+    centred, taught = logits - logits.mean(-1, keepdim=True), teachers - teachers.mean(-1, keepdim=True)
+    soft = torch.autograd.grad(soft_cross_entropy(centred, taught, 1e4), logits, retain_graph=True)[0]
+    matched = torch.autograd.grad(matched_logits(centred, taught, 1.0), logits)[0]
+    assert torch.allclose(soft, matched, atol=1e-4)
+
+
+def test_matched_logits_by_hand() -> None:
+    got = matched_logits(torch.tensor([[1.0, 3.0]]), torch.tensor([[[0.0, 1.0]]]), 1.0)
+    # Centred: (-1, 1) and (-0.5, 0.5).
+    assert got.item() == pytest.approx(((-0.5) ** 2 + 0.5**2) / 2 / 2)
+    assert matched_logits(torch.tensor([[2.0]]), torch.tensor([[[0.5]]]), 1.0).item() == pytest.approx(1.5**2 / 2)
+
+
+def test_several_labels_by_hand() -> None:
+    got = soft_binary(torch.tensor([[1.0, -2.0]]), torch.tensor([[[3.0, 0.0]]]), 2.0)
+    sigmoid = lambda v: 1 / (1 + math.exp(-v))  # noqa: E731
+    pairs = [(sigmoid(1.5), sigmoid(0.5)), (sigmoid(0.0), sigmoid(-1.0))]
+    loss = [-(p * math.log(q) + (1 - p) * math.log(1 - q)) for p, q in pairs]
+    assert got.item() == pytest.approx(4 * sum(loss) / 2, rel=1e-6)

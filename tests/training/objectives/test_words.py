@@ -1,0 +1,171 @@
+"""Masked words, alone and with a teacher: parts of the loss by hand, shares, and who gets gradients."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+from training_program import ROWS
+
+from mobilekit.models.load import load
+from mobilekit.models.model import Model
+from mobilekit.training.features import IGNORED
+from mobilekit.training.masking import Masker
+from mobilekit.training.objectives.words import (
+    Guide,
+    PairHead,
+    WordModule,
+    Words,
+    WordWeights,
+    cosine_distance,
+    draw_batch,
+)
+from mobilekit.training.passages import Passage, SegmentPairs, Texts
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture
+def model() -> Model:
+    return load("tiny-words")
+
+
+def loss(model: Model, weights: WordWeights, guide: Guide | None = None, seed: int = 3) -> torch.Tensor:
+    texts = Texts(model, ROWS, 64)
+    masker = Masker(model.tokenizer, model.config.vocab_size)
+    torch.manual_seed(seed)
+    return Words(model, texts, masker, weights, guide).loss(WordModule(model.module).eval(), range(8), CPU)
+
+
+def test_cosine_distance_by_hand() -> None:
+    ours = torch.tensor([[[1.0, 0.0], [3.0, 4.0], [5.0, 5.0]]])
+    theirs = torch.tensor([[[0.0, 2.0], [6.0, 8.0], [-1.0, -1.0]]])
+    # A right angle, one direction, and padding.
+    assert cosine_distance(ours, theirs, torch.tensor([[1, 1, 0]])).item() == pytest.approx(1.0, abs=1e-6)
+
+
+def test_masked_loss_is_the_cross_entropy_of_masked_words_alone(model: Model) -> None:
+    texts, masker = Texts(model, ROWS, 64), Masker(model.tokenizer, model.config.vocab_size)
+    torch.manual_seed(3)
+    rng = np.random.default_rng(int(torch.randint(2**62, ())))
+    batch, pairs = draw_batch(texts, range(8), masker, model.config, rng)
+    target = batch.pop("target")
+    logits = model.module(**batch)
+    expected = functional.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=IGNORED, reduction="sum")
+    got = loss(model, WordWeights())
+    assert got[0].item() == pytest.approx(expected.item(), rel=1e-5) and got[1:].tolist() == [0, 0] and pairs == []
+
+
+def test_soft_part_is_the_teachers_cross_entropy_at_the_temperature(model: Model) -> None:
+    teacher = load("tiny-words")
+    with torch.no_grad():
+        for parameter in teacher.module.parameters():
+            parameter.mul_(1.2)
+    texts, masker = Texts(model, ROWS, 64), Masker(model.tokenizer, model.config.vocab_size)
+    torch.manual_seed(3)
+    rng = np.random.default_rng(int(torch.randint(2**62, ())))
+    batch, _ = draw_batch(texts, range(8), masker, model.config, rng)
+    asked = batch.pop("target") != IGNORED
+    ours, theirs = model.module(**batch)[asked], teacher.module(**batch)[asked]
+    expected = -4 * ((theirs / 2).softmax(-1) * (ours / 2).log_softmax(-1)).sum()
+    got = loss(model, WordWeights(0, 1, 0), Guide(teacher, 2.0))
+    assert got[0].item() == pytest.approx(expected.item(), rel=1e-4)
+
+
+@pytest.mark.parametrize("layer", ["last", "embedding"])
+def test_cosine_part_is_of_the_layer_asked_for(model: Model, layer: str) -> None:
+    teacher = load("tiny-words")
+    with torch.no_grad():
+        teacher.module.encoder.embeddings.norm.weight.mul_(torch.linspace(0.5, 1.5, 64))
+        teacher.module.encoder.layers[1].ffn.norm.weight.mul_(torch.linspace(0.1, 2, 64))
+    texts, masker = Texts(model, ROWS, 64), Masker(model.tokenizer, model.config.vocab_size)
+    torch.manual_seed(3)
+    rng = np.random.default_rng(int(torch.randint(2**62, ())))
+    batch, _ = draw_batch(texts, range(8), masker, model.config, rng)
+    batch.pop("target")
+    ours, theirs = model.module.encoder(**batch), teacher.module.encoder(**batch)
+    states = (ours.last, theirs.last) if layer == "last" else (ours.embeddings, theirs.embeddings)
+    expected = ((1 - functional.cosine_similarity(*states, dim=-1)) * batch["attention_mask"]).sum()
+    got = loss(model, WordWeights(0, 0, 2), Guide(teacher, 2.0, layer))
+    assert got[1].item() == pytest.approx(2 * expected.item(), rel=1e-4) and expected > 0.01
+
+
+def test_parts_are_weighted(model: Model) -> None:
+    teacher = load("tiny-words")
+    with torch.no_grad():
+        teacher.module.encoder.layers[0].ffn.up.weight.mul_(1.5)
+    guide = Guide(teacher)
+    words, soft = loss(model, WordWeights(1, 0, 0), guide)[0], loss(model, WordWeights(0, 1, 0), guide)[0]
+    both = loss(model, WordWeights(2, 5, 1), guide)
+    assert both[0].item() == pytest.approx(2 * words.item() + 5 * soft.item(), rel=1e-5)
+
+
+def test_gradients_reach_the_student_and_nothing_of_the_teacher(model: Model) -> None:
+    teacher = load("tiny-words")
+    loss(model, WordWeights(2, 5, 1), Guide(teacher)).sum().backward()  # type: ignore[no-untyped-call]
+    named = dict(model.module.named_parameters())
+    assert all(p.grad is not None and p.grad.abs().sum() > 0 for n, p in named.items() if "key.bias" not in n)
+    assert all(p.grad is None for p in teacher.module.parameters())
+
+
+def test_a_frozen_encoder_gets_no_gradient_and_no_dropout(model: Model) -> None:
+    module = WordModule(model.module, None, frozen=True).train()
+    texts, masker = Texts(model, ROWS, 64), Masker(model.tokenizer, model.config.vocab_size)
+    objective = Words(model, texts, masker)
+    losses = []
+    for _ in range(2):
+        torch.manual_seed(0)
+        losses.append(objective.loss(module, range(4), CPU).sum())
+    losses[0].backward()  # type: ignore[no-untyped-call]
+    assert losses[0].item() == losses[1].item()
+    got = {n for n, p in model.module.named_parameters() if p.grad is not None and p.grad.abs().sum() > 0}
+    # The decoder is the token table: it learns through the decoder, which `pretrain --head-only` freezes with the rest.
+    assert got == {
+        "encoder.embeddings.token.weight",
+        "head.decoder.bias",
+        "head.norm.bias",
+        "head.norm.weight",
+        "head.transform.bias",
+        "head.transform.weight",
+    }
+
+
+def test_pair_part_by_hand_and_counts(model: Model) -> None:
+    from mobilekit.text.data.rows import TextRow
+
+    rows = [TextRow(f"it was film {i}", document=i // 4) for i in range(16)]
+    pairs = SegmentPairs(model, rows, 64, "sop")
+    masker = Masker(model.tokenizer, model.config.vocab_size)
+    objective = Words(model, pairs, masker, WordWeights(pair=3.0))
+    head = PairHead(model.config)
+    with torch.no_grad():
+        head.answer.weight.zero_()
+        head.answer.bias.copy_(torch.tensor([0.0, math.log(3.0)]))
+    torch.manual_seed(3)
+    got = objective.loss(WordModule(model.module, head).eval(), range(4), CPU)
+    torch.manual_seed(3)
+    rng = np.random.default_rng(int(torch.randint(2**62, ())))
+    _, answers = draw_batch(pairs, range(4), masker, model.config, rng)
+    expected = sum(-math.log(0.75 if answer else 0.25) for answer in answers)
+    assert got[2].item() == pytest.approx(3 * expected, rel=1e-5)
+    tokens, inputs = objective.count(range(4))[1:]
+    assert inputs == 4 and tokens == sum(pairs.lengths[i] for i in range(4))
+
+
+def test_a_prefix_is_never_asked_for(model: Model) -> None:
+    model.prefix = "great movie "
+    texts, masker = Texts(model, ROWS, 64), Masker(model.tokenizer, model.config.vocab_size)
+    assert texts.protected == 2
+    first = model.tokenizer.encode("great movie").ids[1:3]
+    for seed in range(30):
+        batch, _ = draw_batch(texts, range(16), masker, model.config, np.random.default_rng(seed))
+        assert (batch["target"][:, :3] == IGNORED).all()
+        assert (batch["input_ids"][:, 1:3] == torch.from_numpy(first.astype(np.int64))).all()
+
+
+def test_an_input_as_passages_are(model: Model) -> None:
+    passage = Passage(np.array([1, 2], np.int32), np.array([0, 0], np.int32))
+    assert passage.features.count == 1 and passage.pair is None

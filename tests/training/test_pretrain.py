@@ -1,0 +1,108 @@
+"""Learning from plain text: heads alone, pair tasks, recipes' stages, the report, and going on."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from training_program import ROWS
+
+from mobilekit.errors import InputError
+from mobilekit.models.load import load
+from mobilekit.text.data.rows import TextRow
+from mobilekit.training.passages import Texts
+from mobilekit.training.pretrain import Pretraining, pretrain
+from mobilekit.training.pretraining import token_counts, unigram_entropy
+from mobilekit.training.settings import Settings
+from mobilekit.training.students.find import find_student
+from mobilekit.training.students.registry import StudentOptions
+
+QUICK = Settings(epochs=8, batch=16, learning_rate=3e-3, length=64)
+# Sentences that tell their place: an order can be learned.
+STORY = [
+    TextRow(f"{'it was good' if place == 0 else 'bad'} {'film' if place else 'this'} {place}", document=document)
+    for document in range(24)
+    for place in range(2)
+]
+
+
+def test_head_alone_is_fitted_and_the_encoder_stays(tmp_path: Path) -> None:
+    model = load("tiny-embedding")
+    before = {name: p.detach().clone() for name, p in model.module.encoder.named_parameters()}
+    made = pretrain(model, ROWS, tmp_path / "out", QUICK, Pretraining(head_only=True), ROWS)
+    after = dict(load(tmp_path / "out").module.encoder.named_parameters())
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    assert made.held_out is not None and made.held_out.loss < made.unigram_entropy
+    content = json.loads((tmp_path / "out/pretrain.json").read_text())
+    assert content["held_out"]["accuracy"] == made.held_out.accuracy and content["head_only"]
+    assert load(tmp_path / "out").head.task == "fill-mask" and not (tmp_path / "out.training").exists()
+
+
+def test_a_fresh_head_begins_with_how_often_words_occur(tmp_path: Path) -> None:
+    made = pretrain(
+        load("tiny-embedding"), ROWS, tmp_path / "out", Settings(epochs=1, learning_rate=1e-9), held_out=ROWS
+    )
+    texts = Texts(load("tiny-embedding"), ROWS, 64)
+    counts = token_counts(texts, 600)
+    bias = made.model.module.head.decoder.bias.detach().numpy()
+    film, bad = (load("tiny-embedding").tokenizer.encode(word).ids[1] for word in ("film", "bad"))
+    assert bias[film] - bias[bad] == pytest.approx(math.log((counts[film] + 0.1) / (counts[bad] + 0.1)), abs=1e-3)
+
+
+def test_entropy_by_hand() -> None:
+    assert unigram_entropy(np.array([7, 2, 1, 1, 0]), [0]) == pytest.approx(0.5 * math.log(2) + 0.5 * math.log(4))
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "lamb"])
+def test_order_of_segments_is_learned(tmp_path: Path, optimizer: str) -> None:
+    settings = Settings(epochs=12, batch=16, learning_rate=3e-3, length=64, optimizer=optimizer)
+    made = pretrain(load("tiny-embedding"), STORY, tmp_path / "out", settings, Pretraining("sop"), STORY)
+    assert made.held_out is not None and made.held_out.pair_accuracy is not None
+    assert made.held_out.pair_accuracy > 0.9 and made.held_out.pairs == 4 * 24
+    assert made.pair_interval is not None and made.pair_interval.low < made.held_out.pair_accuracy
+
+
+def test_a_guided_student_comes_nearer_to_its_teacher(tmp_path: Path) -> None:
+    teacher = pretrain(load("tiny-embedding"), ROWS, tmp_path / "words", QUICK).model
+    student = find_student("distil6", teacher, StudentOptions(depth=1), "spaced", 0)
+    ids = torch.from_numpy(teacher.tokenizer.encode("a very good film").ids.astype(np.int64))[None]
+    with torch.no_grad():
+        before = (student.module(ids) - teacher.module(ids)).square().mean()
+    pretrain(student, ROWS, tmp_path / "out", QUICK, Pretraining(recipe="distilbert", teacher=teacher))
+    with torch.no_grad():
+        after = (student.module(ids) - teacher.module(ids)).square().mean()
+    assert after < before / 2 and load(tmp_path / "out").family == "distilbert"
+    content = json.loads((tmp_path / "out/pretrain.json").read_text())
+    assert content["recipe"] == "distilbert" and content["held_out"] is None
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        (Pretraining(recipe="hinton"), "recipe hinton: has no stage on plain text"),
+        (Pretraining(recipe="distilbert"), "needs --general-teacher"),
+        (Pretraining(recipe="distilbert", options={"betta": 1}), "has no option --betta"),
+    ],
+)
+def test_impossible_recipes_are_named(how: Pretraining, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        pretrain(load("tiny-words"), ROWS, tmp_path / "out", QUICK, how)
+    assert not (tmp_path / "out").exists()
+
+
+def test_impossible_tasks_are_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="did you mean 'sop'"):
+        Pretraining("sopp")
+    with pytest.raises(InputError, match="leave out --head-only and --pair-task"):
+        Pretraining("sop", recipe="distilbert")
+    with pytest.raises(InputError, match="consecutive sentences"):
+        pretrain(load("tiny-words"), ROWS, tmp_path / "out", QUICK, Pretraining("sop"))
+    with pytest.raises(InputError, match="nothing to learn from"):
+        pretrain(load("tiny-words"), [TextRow("  ")], tmp_path / "out", QUICK)
+    with pytest.raises(InputError, match="no token types"):
+        student = find_student("distil6", load("tiny-words"), StudentOptions(depth=1), "spaced", 0)
+        pretrain(student, STORY, tmp_path / "out", QUICK, Pretraining("sop"))
