@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bad_input import arguments, artifacts, folders, surroundings, weights
+from bad_input import arguments, artifacts, folders, surroundings, training, weights
 from bad_input.case import Case, Place
 
 from export.pipeline import export
@@ -19,7 +19,7 @@ from mobilekit.compression.folder import save_compressed
 from mobilekit.models.load import load
 from mobilekit.models.save import save_model
 
-CASES = (*arguments.CASES, *folders.CASES, *weights.CASES, *artifacts.CASES, *surroundings.CASES)
+CASES = (*arguments.CASES, *folders.CASES, *weights.CASES, *artifacts.CASES, *surroundings.CASES, *training.CASES)
 # What may come before the error: an export's progress, and notes.
 _BEFORE = re.compile(r" *[0-9.]+ s  |note: ")
 

@@ -67,6 +67,8 @@ def _check(lesson: Lesson) -> None:
 
 
 def _check_augmentation(lesson: Lesson) -> None:
+    if lesson.options.glove and not Path(lesson.options.glove).is_file():
+        raise InputError(f"{lesson.options.glove}: not found; --glove takes a file of word vectors.")
     if lesson.student.head.task != "sequence-classification":
         raise InputError("recipe tinybert: varies the words of labelled texts, not of tagged ones; --copies 0.")
     if lesson.options.augmented and _augmented(lesson).is_file():

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import torch
 
-from mobilekit.errors import InputError
+from mobilekit.errors import InputError, unknown
+from mobilekit.models import builtin
 from mobilekit.models.load import load_backbone
 from mobilekit.models.model import Model
 from mobilekit.text.data.rows import TextRow
@@ -36,6 +38,8 @@ def find_student(
                 f"--{changed[0].replace('_', '-')} is for students that are made from a teacher "
                 f"({', '.join(known)}); '{name}' is what it is."
             )
+        if "/" not in name and name not in builtin.names() and not Path(name).exists():
+            raise unknown("student", name, [*known, *builtin.names(), "a folder", "a hub id"])
         return load_backbone(name)
     if teacher is None:
         raise InputError(f"student '{name}' is made from a teacher; name it with --teacher.")
