@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--model", default="minilm-l6", show_default=True, help="A built-in name, a folder or a hub id.")
 @training_options
-@click.option("--freeze", help="encoder: train the head alone.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Output folder.")
 @click.option("--resume", is_flag=True, help="Go on with a run that was ended.")
 @click.option("--force", is_flag=True, help="Replace what is there.")
@@ -31,7 +30,7 @@ def command(
     read: Callable[[], Splits],
     settings: Settings,
     mean: bool,
-    freeze: str | None,
+    freeze: str,
     out: Path,
     resume: bool,
     force: bool,
@@ -50,12 +49,9 @@ def command(
 
     The folder is a checkpoint, with metrics.json beside it. A run that was ended goes on with --resume.
     """
-    from mobilekit.errors import unknown
     from mobilekit.models.load import load_backbone
     from mobilekit.training.train import train
 
-    if freeze not in (None, "encoder"):
-        raise unknown("freeze", freeze, ("encoder",))
     if resume and force:
         raise InputError("--resume goes on with a run, --force begins it anew; give one of them.")
     with progress_lines(not quiet and not as_json) as report:
@@ -67,7 +63,7 @@ def command(
             out,
             settings,
             mean=mean,
-            freeze=freeze is not None,
+            freeze=freeze,
             resume=resume,
             force=force,
             report=lambda text: report("train", text),

@@ -36,6 +36,7 @@ _LOOP = (
     click.option("--optimizer", default="adamw", show_default=True, help="adamw, or lamb for large batches."),
 )
 _POOLING = (
+    click.option("--freeze", default="", help="What stays as it is: embeddings, or (train) the encoder."),
     click.option("--pooling", default="family", show_default=True, help="family: as the family's class does; mean."),
 )
 _SETTINGS = tuple("epochs batch parts learning_rate length dropout seed save_every precision optimizer".split())

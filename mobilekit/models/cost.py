@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from mobilekit.models.config import EncoderConfig
 
+# At which reports count: a paragraph.
+COST_LENGTH = 128
+
 
 def multiply_adds(config: EncoderConfig, length: int) -> int:
     """Multiply-adds of the encoder for one input of `length` tokens: linear maps and attention; look-ups and norms not.

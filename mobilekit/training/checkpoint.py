@@ -111,7 +111,7 @@ def _read_moments(file: Path, module: nn.Module, optimizer: Any) -> None:
         if moments and moments["exp_avg"].shape != parameter.shape:
             raise InputError(f"{file}: {name} has another shape; the checkpoint is of another model.")
         if moments:
-            optimizer.state[parameter] = {m: v if m == "step" else v.to(parameter.device) for m, v in moments.items()}
+            optimizer.state[parameter] = {m: v.to(parameter.device) for m, v in moments.items()}
     for group, steps in zip(optimizer.param_groups, stored.get(_STEPS, torch.zeros(0)).tolist(), strict=False):
         if steps:
             group["step"] = int(steps)

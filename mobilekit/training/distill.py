@@ -26,7 +26,7 @@ from mobilekit.training.report import Figures, figures
 from mobilekit.training.settings import Settings
 from mobilekit.training.stages import Stage, run_stage
 from mobilekit.training.teachers import require_better_than_guessing
-from mobilekit.training.train import Splits, head_for, judge_for, set_dropout
+from mobilekit.training.train import Splits, freeze_part, head_for, judge_for, set_dropout
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
@@ -50,8 +50,9 @@ class Teaching:
     """How a student is taught.
 
     options: the recipe's own, by name. general, texts: a teacher that is not fine-tuned and the plain text it teaches
-    on, for recipes that begin so. mean: a classifier of the mean of all tokens. anyway: also by a teacher that is no
-    better than guessing. alone: whether the same student is also trained without a teacher, for the report.
+    on, for recipes that begin so. mean: a classifier of the mean of all tokens. freeze: "embeddings" stay as they are.
+    anyway: also by a teacher that is no better than guessing. alone: whether the same student is also trained without
+    a teacher, for the report.
     """
 
     recipe: str = "hinton"
@@ -59,6 +60,7 @@ class Teaching:
     general: Model | None = None
     texts: Sequence[TextRow] = ()
     mean: bool = False
+    freeze: str = ""
     anyway: bool = False
     alone: bool = True
 
@@ -113,6 +115,9 @@ def _lesson(
     head = head_for(student, splits.train, teaching.mean)
     fresh = student if head == student.head else with_head(student, head, settings.seed)
     set_dropout(fresh, settings.dropout)
+    if teaching.freeze == "encoder":
+        raise InputError("freeze: a student whose encoder stays as it is learns next to nothing; freeze embeddings.")
+    freeze_part(fresh, teaching.freeze)
     options = make_options(how.options, teaching.options, f"recipe {how.name}")
     rows = splits.train.rows
     return Lesson(
@@ -177,6 +182,7 @@ def _json(made: Distilled, splits: Splits, lesson: Lesson, teaching: Teaching) -
         "recipe": teaching.recipe,
         "options": asdict(lesson.options),
         "general_teacher": None if lesson.general is None else lesson.general.name,
+        "frozen": teaching.freeze or None,
         "pooling": "mean" if made.student.head.mean else "family",
         "settings": lesson.settings.to_dict(),
         "data": {

@@ -57,7 +57,7 @@ def make_optimizer(module: nn.Module, settings: Settings) -> Any:
     decayed = [p for name, p in named if p.dim() >= 2]
     groups = [{"params": decayed, "weight_decay": settings.decay}, {"params": plain, "weight_decay": 0.0}]
     if settings.optimizer == "adamw":
-        return torch.optim.AdamW(groups, lr=settings.learning_rate, eps=1e-8)
+        return torch.optim.AdamW(groups, lr=settings.learning_rate, eps=1e-8, fused=True)
     if not is_installed("pytorch_optimizer"):
         raise MissingExtraError("pytorch-optimizer", "train", "LAMB")
     from pytorch_optimizer import Lamb

@@ -10,11 +10,9 @@ import numpy as np
 
 from mobilekit.evaluation.intervals import Interval, bootstrap
 from mobilekit.evaluation.metrics import metrics_for
-from mobilekit.models.cost import multiply_adds
+from mobilekit.models.cost import COST_LENGTH, multiply_adds
 from mobilekit.models.model import Model
 from mobilekit.training.predict import predict
-
-COST_LENGTH = 128
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,10 @@ from typing import Any
 
 from torch import nn
 
+from mobilekit.errors import unknown
 from mobilekit.evaluation.metric import Scores
 from mobilekit.models.config import HeadConfig
+from mobilekit.models.cost import COST_LENGTH, multiply_adds
 from mobilekit.models.families.registry import families
 from mobilekit.models.model import Model
 from mobilekit.models.rehead import with_head
@@ -30,6 +32,7 @@ from mobilekit.training.predict import measure
 from mobilekit.training.settings import Settings
 
 METRICS_FILE = "metrics.json"
+FREEZES = ("encoder", "embeddings")
 Report = Callable[[str], None]
 
 
@@ -75,19 +78,20 @@ def train(
     settings: Settings | None = None,
     *,
     mean: bool = False,
-    freeze: bool = False,
+    freeze: str = "",
     resume: bool = False,
     force: bool = False,
     report: Report = lambda text: None,
 ) -> Trained:
     """Fine-tune `model` on labelled data and write it to `out`, with `metrics.json` beside its weights.
 
-    mean: a classifier of the mean of all tokens. freeze: the encoder stays as it is, and only the head is trained.
+    mean: a classifier of the mean of all tokens. freeze: a name of `FREEZES`: what stays as it is.
     Checkpoints are in `OUT.training` until the run is done; `resume` goes on from there. Raises InputError when data
     and model do not fit, when another run uses that folder, or when the settings differ from the run's that goes on.
     """
     settings = settings or Settings()
     refuse_existing(out, force)
+    alone = freeze == "encoder"
     head = head_for(model, splits.train, mean)
     student = model if head == model.head else with_head(model, head, settings.seed)
     set_dropout(student, settings.dropout)
@@ -96,8 +100,9 @@ def train(
     with work_folder(work, accelerator, resume, force):
         report("reading the text")
         features = encode_rows(student, splits.train.rows, settings.length)
-        module: nn.Module = student.module.head if freeze else student.module
-        objective = Frozen(student, features, work) if freeze else Supervised(student, features)
+        freeze_part(student, freeze)
+        module: nn.Module = student.module.head if alone else student.module
+        objective = Frozen(student, features, work) if alone else Supervised(student, features)
         loop = Loop(module, objective, settings, work, judge_for(student, splits, settings), report)
         about = {"model": model.name, "data": splits.train.name, "head": list(head.labels), "frozen": freeze}
         trained = Trained(student, loop.run(resume, about), None)
@@ -130,6 +135,15 @@ def judge_for(model: Model, splits: Splits, settings: Settings) -> Callable[[], 
     return judge
 
 
+def freeze_part(model: Model, part: str) -> None:
+    """Let the encoder, or its embeddings, be what they are ("": nothing); raises InputError for another name."""
+    if part and part not in FREEZES:
+        raise unknown("freeze", part, FREEZES)
+    for name, parameter in model.module.named_parameters():
+        own = {"encoder": name.startswith("encoder."), "embeddings": name.startswith("encoder.embeddings.")}
+        parameter.requires_grad_(not own.get(part, False))
+
+
 def set_dropout(model: Model, share: float | None) -> None:
     """Another dropout everywhere; None: as it is."""
     if share is None:
@@ -139,16 +153,18 @@ def set_dropout(model: Model, share: float | None) -> None:
             module.p = share
 
 
-def _metrics(trained: Trained, splits: Splits, settings: Settings, frozen: bool) -> str:
+def _metrics(trained: Trained, splits: Splits, settings: Settings, frozen: str) -> str:
     from mobilekit.host import versions
 
     content: dict[str, Any] = {
         "task": trained.model.head.task,
         "labels": list(trained.model.head.labels),
-        "frozen_encoder": frozen,
+        "frozen": frozen or None,
         "pooling": "mean" if trained.model.head.mean else "family",
         "settings": settings.to_dict(),
         "data": {name: {"name": d.name, "rows": len(d.rows)} for name, d in vars(splits).items() if d is not None},
+        "parameters": sum(p.numel() for p in trained.model.module.parameters()),
+        "multiply_adds": multiply_adds(trained.model.config, COST_LENGTH),
         "epochs": trained.outcome.epochs,
         "best_epoch": trained.outcome.best_epoch,
         "steps": trained.outcome.steps,

@@ -89,10 +89,24 @@ def test_frozen_encoder_stays_as_it_is(tmp_path: Path) -> None:
     before = {name: p.detach().clone() for name, p in model.module.encoder.named_parameters()}
     for name in ("one label", "tags"):
         settings = Settings(**{**QUICK.to_dict(), "epochs": 30, "learning_rate": 1e-2})
-        trained = train(model, Splits(CASES[name], CASES[name], CASES[name]), tmp_path / name, settings, freeze=True)
+        trained = train(
+            model, Splits(CASES[name], CASES[name], CASES[name]), tmp_path / name, settings, freeze="encoder"
+        )
         after = dict(trained.model.module.encoder.named_parameters())
         assert all(torch.equal(before[n], after[n]) for n in before)
         assert trained.test is not None and trained.test.value > 0.85
+
+
+def test_frozen_embeddings_stay_as_they_are_and_the_rest_does_not(tmp_path: Path) -> None:
+    model = load("tiny-embedding")
+    before = {name: p.detach().clone() for name, p in model.module.encoder.named_parameters()}
+    splits = Splits(CASES["one label"], CASES["one label"])
+    made = train(model, splits, tmp_path / "out", QUICK, freeze="embeddings")
+    after = dict(made.model.module.encoder.named_parameters())
+    same = {name for name in before if torch.equal(before[name], after[name])}
+    assert same == {name for name in before if name.startswith("embeddings.")}
+    with pytest.raises(InputError, match="did you mean 'embeddings'"):
+        train(model, splits, tmp_path / "other", QUICK, freeze="embedings")
 
 
 def test_mean_of_all_tokens_is_a_head_of_its_own(tmp_path: Path) -> None:

@@ -1,0 +1,95 @@
+"""Runs of teachers and students: their commands parse, their order holds, and the tables say what records say."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from benchmarks.student_runs import HEADLINE, Run, runs
+from benchmarks.student_tables import figures, headline
+from benchmarks.students import carry_out, command_of, read_records, wanted, write_records
+from mobilekit.cli.main import group
+from mobilekit.errors import CheckFailedError, InputError
+
+
+@pytest.mark.parametrize("run", runs().values(), ids=lambda run: run.name)
+def test_commands_are_those_of_the_command_line(run: Run, tmp_path: Path) -> None:
+    verb, *arguments = command_of(run, tmp_path)
+    command = group.get_command(click.Context(group), verb)
+    assert command is not None
+    # Parsing raises for an option that there is not.
+    command.make_context(verb, list(arguments))
+    assert arguments[-2:] == ["--out", str(tmp_path / run.name)] and "{" not in " ".join(arguments)
+
+
+def test_runs_come_after_what_they_need() -> None:
+    seen: set[str] = set()
+    for run in runs().values():
+        assert set(run.needs) <= seen
+        seen.add(run.name)
+    rows = {row.name for row in HEADLINE}
+    assert {name for run in runs().values() for name in (run.row, run.alone) if name} <= rows
+
+
+def test_a_run_brings_what_it_needs() -> None:
+    assert [run.name for run in wanted(("minilm-1",))] == ["teacher-0", "minilm-1"]
+    assert len(wanted(())) == len(runs())
+    with pytest.raises(InputError, match="did you mean 'words-head'"):
+        wanted(("words-hed",))
+
+
+def record(name: str, accuracy: float, alone: float | None = None, base: float = 0.9) -> dict[str, Any]:
+    run = runs()[name]
+    size = {"parameters": 22_000_000, "multiply_adds": 1_434_000_000, "seconds": 120.0}
+    machine = {"cpus": 2, "processor": "some processor"}
+    common = {"run": name, "command": run.command, "environment": machine}
+    if run.command.startswith("train"):
+        return {**common, "report": {"test": {"accuracy": accuracy}, **size}}
+    rows = [("teacher", base), *([("the student alone", alone)] if alone else []), ("the student", accuracy)]
+    made = [{"name": n, "values": {"accuracy": v}, "retained": v / base, **size} for n, v in rows]
+    return {**common, "report": {"rows": made, "data": {"rows": 1500}}}
+
+
+def test_table_has_means_over_seeds_and_says_whether_the_aim_was_met() -> None:
+    records = [
+        record("teacher-0", 0.9),
+        record("teacher-1", 0.92),
+        record("minilm-0", 0.89, 0.85),
+        record("minilm-1", 0.91, 0.87),
+        record("distil6-pkd-0", 0.86),
+    ]
+    table = headline({"runs": records})
+    (teacher,) = [line for line in table.splitlines() if "the teacher |" in line and "12 layers" in line]
+    assert "| 2 | 91.0 % (90.0 to 92.0) | - | - | 22.0 M | 1434 M | 2 |" in teacher
+    (hinton,) = [line for line in table.splitlines() if "MiniLM, 6 layers, `hinton`" in line]
+    assert "| 2 | 90.0 % (89.0 to 91.0) | 100.0 % | 99.5 %: met |" in hinton
+    (alone,) = [line for line in table.splitlines() if "MiniLM, 6 layers, without" in line]
+    assert "86.0 % (85.0 to 87.0)" in alone
+    (pkd,) = [line for line in table.splitlines() if "`pkd`" in line]
+    assert "| 1 | 86.0 % | 95.6 % | 97 %: missed |" in pkd
+    assert figures(records, "distil6-tinybert") == [] and "tinybert" not in table
+
+
+def test_records_are_kept_until_their_command_changes(tmp_path: Path) -> None:
+    run = Run("tiny", "pretrain --model tiny-words --text text.txt --epochs 1 --length 16")
+    (tmp_path / "text.txt").write_text("a good film\n\na bad film\n")
+    run = Run("tiny", run.command.replace("text.txt", str(tmp_path / "text.txt")))
+    made = carry_out(run, tmp_path, None)
+    assert made["report"]["passages"] == 2 and "versions" not in made["report"]
+    assert made["environment"]["versions"] and made["wall_seconds"] > 0
+    assert carry_out(run, tmp_path, made) is made
+    with pytest.raises(CheckFailedError, match="run broken failed"):
+        carry_out(Run("broken", "pretrain --model nothing"), tmp_path, None)
+
+
+def test_records_are_written_in_the_order_of_the_runs(tmp_path: Path) -> None:
+    file = tmp_path / "students.json"
+    assert read_records(file) == {}
+    write_records({"minilm-0": record("minilm-0", 0.8), "teacher-0": record("teacher-0", 0.9), "gone": {}}, file)
+    assert list(read_records(file)) == ["teacher-0", "minilm-0"]
+    assert json.loads(file.read_text())["runs"][0]["command"] == shlex.join(shlex.split(runs()["teacher-0"].command))
