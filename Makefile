@@ -19,6 +19,10 @@ setup-tensorflow: ## the same with tensorflow, as CI has it
 demo: setup ## export the built-in 6-layer MiniLM at int8 to all targets, check each file, print the table
 	@$(PY) -m mobilekit export --model minilm-l6 --scheme int8 --out out --force
 
+.PHONY: students
+students: setup ## train a teacher and a six-layer student of it, short, and export the student (some ten minutes)
+	@scripts/students.sh
+
 .PHONY: test
 test: setup lint ## everything that CI holds: lint, types, import rules, all tests
 	$(PY) -m pytest

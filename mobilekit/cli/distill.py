@@ -74,10 +74,14 @@ def command(
     from mobilekit.training.distill import Teaching, distill
     from mobilekit.training.recipes.registry import recipe as find_recipe
     from mobilekit.training.students.find import find_student
+    from mobilekit.training.students.registry import students
 
     if resume and force:
         raise InputError("--resume goes on with a run, --force begins it anew; give one of them.")
     how = find_recipe(recipe)
+    unused = how.general is None and (student or how.student) not in students()
+    if unused and (general_teacher is not None or texts.specs):  # type: ignore[attr-defined]
+        raise InputError(f"recipe {recipe} has no stage on plain text: leave out --general-teacher and --text.")
     with progress_lines(not quiet and not as_json) as report:
         splits, plain = read(), texts()
         report("distill", "loading the models")

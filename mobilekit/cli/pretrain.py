@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 @click.option("--model", default="minilm-l6", show_default=True, help="A name of `list students`, or any model.")
 @click.option("--teacher", help="What a student of `list students` is made from, and what guides it (--recipe).")
 @text_options
-@click.option("--held-out", help="Text to measure on.  [default: the dev split of the first --text, if it has one]")
+@click.option("--dev", help="Text that chooses the best epoch.  [default: the dev split of a built-in --text]")
+@click.option("--test", help="Text that judges the result.  [default: the test split of a built-in --text]")
 @click.option("--pair-task", default="none", show_default=True, help="none, nsp (next segment) or sop (their order).")
 @click.option("--head-only", is_flag=True, help="Fit a fill-mask head; the encoder stays as it is.")
 @click.option("--recipe", default="", help="A recipe's stages on plain text: distilbert, tinybert.")
@@ -40,7 +41,8 @@ def command(
     model: str,
     teacher: str | None,
     texts: Callable[[], list[TextRow]],
-    held_out: str | None,
+    dev: str | None,
+    test: str | None,
     pair_task: str,
     head_only: bool,
     recipe: str,
@@ -64,8 +66,8 @@ def command(
     The result is a fill-mask model: a general teacher, a student to fine-tune, or a model to go on with.
     """
     from mobilekit.models.load import load_backbone
-    from mobilekit.text.data.plain import held_out_texts
-    from mobilekit.training.pretrain import Pretraining, pretrain
+    from mobilekit.text.data.plain import split_texts
+    from mobilekit.training.pretrain import Corpus, Pretraining, pretrain
     from mobilekit.training.recipes.registry import recipe as find_recipe
     from mobilekit.training.students.find import find_student
 
@@ -76,16 +78,16 @@ def command(
         raise InputError(f"--{next(iter(options)).replace('_', '-')} is an option of recipes; give --recipe.")
     with progress_lines(not quiet and not as_json) as report:
         plain = texts()
-        judged = held_out_texts(held_out, texts.specs)  # type: ignore[attr-defined]
+        specs = texts.specs  # type: ignore[attr-defined]
+        corpus = Corpus(plain, split_texts(dev, specs, "dev"), split_texts(test, specs, "test"))
         report("pretrain", f"loading {model}")
         guide = None if teacher is None else load_backbone(teacher)
         made = pretrain(
             find_student(model, guide, making, layers, settings.seed, plain),
-            plain,
+            corpus,
             out,
             settings,
             Pretraining(pair_task, head_only, recipe, guide, options),
-            judged,
             resume=resume,
             force=force,
             report=lambda text: report("pretrain", text),
@@ -94,19 +96,19 @@ def command(
 
 
 def _show(made: Pretrained, out: Path, as_json: bool) -> None:
-    figures = None if made.held_out is None else vars(made.held_out)
+    figures = None if made.test is None else vars(made.test)
     if as_json:
-        print_json({"folder": str(out), "held_out": figures, "unigram_entropy": made.unigram_entropy})
+        print_json({"folder": str(out), "test": figures, "unigram_entropy": made.unigram_entropy})
         return
     for note in made.model.notes:
         click.echo(f"note: {note}", err=True)
-    if made.held_out is not None:
-        found = made.held_out
+    if made.test is not None:
+        found = made.test
         click.echo(
-            f"held out: masked loss {found.loss:.3f} nats a word (their entropy without context: "
+            f"test: masked loss {found.loss:.3f} nats a word (their entropy without context: "
             f"{made.unigram_entropy:.3f}), {found.accuracy:.1%} of {found.words} words right"
         )
         if found.pair_accuracy is not None and made.pair_interval is not None:
             low, high = made.pair_interval.low, made.pair_interval.high
-            click.echo(f"held out: pairs {found.pair_accuracy:.1%} right (95 % interval {low:.1%} to {high:.1%})")
+            click.echo(f"test: pairs {found.pair_accuracy:.1%} right (95 % interval {low:.1%} to {high:.1%})")
     click.echo(f"{out}")

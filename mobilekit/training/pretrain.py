@@ -45,6 +45,16 @@ _ROUNDS = 4
 
 
 @dataclass(frozen=True)
+class Corpus:
+    """Plain text: texts are learned from, dev chooses the best epoch (without it the last is the best), and figures
+    are measured on test (on dev, where there is none)."""
+
+    texts: Sequence[TextRow]
+    dev: Sequence[TextRow] = ()
+    test: Sequence[TextRow] = ()
+
+
+@dataclass(frozen=True)
 class Pretraining:
     """What is learned. pair_task: none, nsp or sop. head_only: the encoder stays as it is. recipe, teacher, options:
     a recipe's stages on plain text instead, guided by a teacher."""
@@ -66,24 +76,22 @@ class Pretraining:
 
 @dataclass(frozen=True)
 class Pretrained:
-    """The fill-mask model, the course of each stage, figures on held-out text, the interval of the pair task's, and
-    the entropy of the words of the text it learned from, in nats."""
+    """The fill-mask model, the course of each stage, figures on the text that judges, the interval of the pair task's,
+    and the entropy of the words of the text it learned from, in nats."""
 
     model: Model
     stages: Mapping[str, Outcome]
-    held_out: WordFigures | None
+    test: WordFigures | None
     pair_interval: Interval | None
     unigram_entropy: float
-    left_out: int = 0
 
 
 def pretrain(
     model: Model,
-    texts: Sequence[TextRow],
+    corpus: Corpus,
     out: Path,
     settings: Settings | None = None,
     pretraining: Pretraining = Pretraining(),
-    held_out: Sequence[TextRow] = (),
     *,
     resume: bool = False,
     force: bool = False,
@@ -91,8 +99,7 @@ def pretrain(
 ) -> Pretrained:
     """Train a model on plain text and write it to `out` as a fill-mask model, with `pretrain.json` beside it.
 
-    held_out: text that figures are measured on, and that chooses the best epoch. Raises InputError as `train` does,
-    and when text has no neighbouring sentences for a pair task.
+    Raises InputError as `train` does, and when text has no neighbouring sentences for a pair task.
     """
     settings = settings or Settings()
     refuse_existing(out, force)
@@ -100,7 +107,7 @@ def pretrain(
     set_dropout(model, settings.dropout)
     accelerator = make_accelerator(settings.precision)
     with work_folder(work, accelerator, resume, force):
-        run = _Run(model, texts, held_out, settings, pretraining, work, report)
+        run = _Run(model, corpus, settings, pretraining, work, report)
         made = run.made(resume)
         if accelerator.is_main_process:
             with staged(out, force) as folder:
@@ -115,24 +122,26 @@ class _Run:
     def __init__(
         self,
         model: Model,
-        texts: Sequence[TextRow],
-        held_out: Sequence[TextRow],
+        corpus: Corpus,
         settings: Settings,
         pretraining: Pretraining,
         work: Path,
         report: Report,
     ) -> None:
         self.settings, self.how, self.work, self.report = settings, pretraining, work, report
-        self.texts, self.held_out = texts, held_out
+        self.corpus = corpus
         report("reading the text")
-        plain = Texts(model, texts, settings.length)
+        plain = Texts(model, corpus.texts, settings.length)
         self.counts = token_counts(plain, model.config.vocab_size)
         self.model = as_word_model(model, pretraining.teacher, self.counts, settings.seed)
         self.masker = Masker(self.model.tokenizer, self.model.config.vocab_size)
         self.passages: Texts | SegmentPairs = plain
         if pretraining.pair_task != "none":
-            self.passages = passages_for(self.model, texts, settings.length, pretraining.pair_task)
-        self.judged = passages_for(self.model, held_out, settings.length, pretraining.pair_task) if held_out else None
+            self.passages = passages_for(self.model, corpus.texts, settings.length, pretraining.pair_task)
+        self.chosen, self.judged = (
+            passages_for(self.model, own, settings.length, pretraining.pair_task) if own else None
+            for own in (corpus.dev, corpus.test or corpus.dev)
+        )
         pair = None
         if pretraining.pair_task != "none":
             with torch.random.fork_rng():
@@ -145,8 +154,8 @@ class _Run:
         if self.how.recipe:
             return self._recipe_stages()
         judge = None
-        if self.judged is not None:
-            judge = word_judge(self.model, self.module, self.judged, self.masker)
+        if self.chosen is not None:
+            judge = word_judge(self.model, self.module, self.chosen, self.masker)
         if self.how.head_only:
             _freeze(self.model.module.encoder)
         objective = Words(self.model, self.passages, self.masker)
@@ -167,8 +176,8 @@ class _Run:
             self.work,
             options,
             general=self.how.teacher,
-            texts=self.texts,
-            held_out=self.held_out,
+            texts=self.corpus.texts,
+            held_out=self.corpus.dev,
             report=self.report,
         )
         how.check(lesson)
@@ -177,7 +186,7 @@ class _Run:
     def made(self, resume: bool) -> Pretrained:
         """Run the stages and measure."""
         how = asdict(replace(self.how, teacher=None))
-        about = {**how, "teacher": self.how.teacher.name if self.how.teacher else None, "texts": len(self.texts)}
+        about = {**how, "teacher": self.how.teacher.name if self.how.teacher else None, "texts": len(self.corpus.texts)}
         outcomes = {}
         for i, stage in enumerate(self.stages(), 1):
             outcomes[stage.name] = run_stage(stage, self.work / f"stage-{i}", None, resume, about, self.report)
@@ -208,10 +217,10 @@ def _json(made: Pretrained, run: _Run) -> str:
         "recipe": run.how.recipe or None,
         "teacher": run.how.teacher.name if run.how.teacher else None,
         "settings": run.settings.to_dict(),
-        "texts": len(run.texts),
+        "texts": len(run.corpus.texts),
         "passages": len(run.passages.lengths),
         "unigram_entropy": made.unigram_entropy,
-        "held_out": None if made.held_out is None else asdict(made.held_out),
+        "test": None if made.test is None else asdict(made.test),
         "pair_interval": None if made.pair_interval is None else asdict(made.pair_interval),
         "stages": {
             name: {"epochs": o.epochs, "best_epoch": o.best_epoch, "steps": o.steps, "seconds": round(o.seconds, 1)}

@@ -63,7 +63,7 @@ def head_for(model: Model, data: TextData, mean: bool = False) -> HeadConfig:
     own = model.head
     kind = data.problem_type or "single_label_classification"
     same = own.task == data.task and own.labels == data.labels
-    if same and not mean and (own.task != "sequence-classification" or own.problem_type == kind):
+    if same and (own.mean or not mean) and (own.task != "sequence-classification" or own.problem_type == kind):
         return own
     activation = families()[model.family].head_activation
     if data.task == "sequence-classification":

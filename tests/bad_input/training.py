@@ -41,6 +41,11 @@ def _pretrained(*more: str, text: str | None = "a good film\n\na bad film\n") ->
     return spoil
 
 
+def _dev_label(place: Place) -> list[str]:
+    (place.root / "dev.csv").write_text("text,label\na film,yes\nanother,maybe\n")
+    return [*_trained(_GOOD)(place), "--dev", "dev.csv"]
+
+
 def _ended(place: Place) -> list[str]:
     (place.root / "trained.training" / "checkpoint").mkdir(parents=True)
     return _trained(_GOOD)(place)
@@ -101,7 +106,8 @@ CASES = (
         r"data\.csv.*no column 'labl'; .*label",
     ),
     Case("train: unknown data", _trained(_GOOD, "--data", "movie-sentimant"), r"did you mean 'movie-sentiment'"),
-    Case("train: label of dev outside the set", _trained(_GOOD, "--dev", "dev.csv"), r"dev\.csv"),
+    Case("train: label of dev outside the set", _dev_label, r"dev\.csv:3: .*'maybe'.*no, yes"),
+    Case("train: dev data that are not there", _trained(_GOOD, "--dev", "dev.csv"), r"dev\.csv"),
     Case("train: no epochs", _trained(_GOOD, "--epochs", "0"), r"epochs is 0; it has to be at least 1"),
     Case("train: unknown optimizer", _trained(_GOOD, "--optimizer", "lam"), r"did you mean 'lamb'"),
     Case("train: unknown pooling", _trained(_GOOD, "--pooling", "meen"), r"did you mean 'mean'"),
@@ -150,6 +156,11 @@ CASES = (
         "distill: word vectors that are not there",
         _taught("--recipe", "tinybert", "--general-teacher", "tiny-words", "--text", "text.txt", "--glove", "g.txt"),
         r"g\.txt.*not found",
+    ),
+    Case(
+        "distill: text that nothing reads",
+        _taught("--text", "text.txt"),
+        r"recipe hinton has no stage on plain text: leave out --general-teacher and --text",
     ),
     Case("distill: resume and force", _taught("--resume", "--force"), r"give one of them"),
     Case("pretrain: no text", _pretrained(text=""), r"text\.txt.*empty"),

@@ -17,7 +17,7 @@ from training_program import LAUNCH, ROWS
 
 from mobilekit.models.load import load
 from mobilekit.text.data.rows import TextData
-from mobilekit.training.pretrain import pretrain
+from mobilekit.training.pretrain import Corpus, pretrain
 from mobilekit.training.settings import Settings
 from mobilekit.training.train import Splits, train
 
@@ -31,7 +31,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     labels = ("negative", "positive")
     data = TextData("toy", "sequence-classification", labels, "single_label_classification", ROWS)
     train(load("tiny-embedding"), Splits(data, data), place / "teacher", QUICK)
-    pretrain(load("tiny-embedding"), ROWS, place / "words", QUICK)
+    pretrain(load("tiny-embedding"), Corpus(ROWS), place / "words", QUICK)
     with (place / "data.csv").open("w", newline="") as file:
         csv.writer(file).writerows([("text", "label"), *((row.text, labels[int(row.label or 0)]) for row in ROWS)])  # type: ignore[arg-type]
     (place / "text.txt").write_text("\n\n".join(row.text for row in ROWS) + "\n")

@@ -15,7 +15,7 @@ from mobilekit.errors import InputError
 from mobilekit.models.load import load
 from mobilekit.text.data.rows import TextRow
 from mobilekit.training.passages import Texts
-from mobilekit.training.pretrain import Pretraining, pretrain
+from mobilekit.training.pretrain import Corpus, Pretraining, pretrain
 from mobilekit.training.pretraining import token_counts, unigram_entropy
 from mobilekit.training.settings import Settings
 from mobilekit.training.students.find import find_student
@@ -33,19 +33,17 @@ STORY = [
 def test_head_alone_is_fitted_and_the_encoder_stays(tmp_path: Path) -> None:
     model = load("tiny-embedding")
     before = {name: p.detach().clone() for name, p in model.module.encoder.named_parameters()}
-    made = pretrain(model, ROWS, tmp_path / "out", QUICK, Pretraining(head_only=True), ROWS)
+    made = pretrain(model, Corpus(ROWS, ROWS), tmp_path / "out", QUICK, Pretraining(head_only=True))
     after = dict(load(tmp_path / "out").module.encoder.named_parameters())
     assert all(torch.equal(before[name], after[name]) for name in before)
-    assert made.held_out is not None and made.held_out.loss < made.unigram_entropy
+    assert made.test is not None and made.test.loss < made.unigram_entropy
     content = json.loads((tmp_path / "out/pretrain.json").read_text())
-    assert content["held_out"]["accuracy"] == made.held_out.accuracy and content["head_only"]
+    assert content["test"]["accuracy"] == made.test.accuracy and content["head_only"]
     assert load(tmp_path / "out").head.task == "fill-mask" and not (tmp_path / "out.training").exists()
 
 
 def test_a_fresh_head_begins_with_how_often_words_occur(tmp_path: Path) -> None:
-    made = pretrain(
-        load("tiny-embedding"), ROWS, tmp_path / "out", Settings(epochs=1, learning_rate=1e-9), held_out=ROWS
-    )
+    made = pretrain(load("tiny-embedding"), Corpus(ROWS), tmp_path / "out", Settings(epochs=1, learning_rate=1e-9))
     texts = Texts(load("tiny-embedding"), ROWS, 64)
     counts = token_counts(texts, 600)
     bias = made.model.module.head.decoder.bias.detach().numpy()
@@ -57,27 +55,38 @@ def test_entropy_by_hand() -> None:
     assert unigram_entropy(np.array([7, 2, 1, 1, 0]), [0]) == pytest.approx(0.5 * math.log(2) + 0.5 * math.log(4))
 
 
+def test_dev_text_chooses_the_epoch_and_test_text_judges(tmp_path: Path) -> None:
+    other = [TextRow("very bad movie"), TextRow("the film was great")]
+    made = pretrain(load("tiny-embedding"), Corpus(ROWS, other, ROWS), tmp_path / "out", QUICK)
+    (outcome,) = made.stages.values()
+    losses = [epoch["masked_loss"] for epoch in outcome.epochs]
+    assert outcome.best_epoch == 1 + losses.index(min(losses))
+    assert made.test is not None and made.test.words > 50
+    alone = pretrain(load("tiny-embedding"), Corpus(ROWS), tmp_path / "last", QUICK)
+    assert [outcome.best_epoch for outcome in alone.stages.values()] == [QUICK.epochs] and alone.test is None
+
+
 @pytest.mark.parametrize("optimizer", ["adamw", "lamb"])
 def test_order_of_segments_is_learned(tmp_path: Path, optimizer: str) -> None:
     settings = Settings(epochs=12, batch=16, learning_rate=3e-3, length=64, optimizer=optimizer)
-    made = pretrain(load("tiny-embedding"), STORY, tmp_path / "out", settings, Pretraining("sop"), STORY)
-    assert made.held_out is not None and made.held_out.pair_accuracy is not None
-    assert made.held_out.pair_accuracy > 0.9 and made.held_out.pairs == 4 * 24
-    assert made.pair_interval is not None and made.pair_interval.low < made.held_out.pair_accuracy
+    made = pretrain(load("tiny-embedding"), Corpus(STORY, test=STORY), tmp_path / "out", settings, Pretraining("sop"))
+    assert made.test is not None and made.test.pair_accuracy is not None
+    assert made.test.pair_accuracy > 0.9 and made.test.pairs == 4 * 24
+    assert made.pair_interval is not None and made.pair_interval.low < made.test.pair_accuracy
 
 
 def test_a_guided_student_comes_nearer_to_its_teacher(tmp_path: Path) -> None:
-    teacher = pretrain(load("tiny-embedding"), ROWS, tmp_path / "words", QUICK).model
+    teacher = pretrain(load("tiny-embedding"), Corpus(ROWS), tmp_path / "words", QUICK).model
     student = find_student("distil6", teacher, StudentOptions(depth=1), "spaced", 0)
     ids = torch.from_numpy(teacher.tokenizer.encode("a very good film").ids.astype(np.int64))[None]
     with torch.no_grad():
         before = (student.module(ids) - teacher.module(ids)).square().mean()
-    pretrain(student, ROWS, tmp_path / "out", QUICK, Pretraining(recipe="distilbert", teacher=teacher))
+    pretrain(student, Corpus(ROWS), tmp_path / "out", QUICK, Pretraining(recipe="distilbert", teacher=teacher))
     with torch.no_grad():
         after = (student.module(ids) - teacher.module(ids)).square().mean()
     assert after < before / 2 and load(tmp_path / "out").family == "distilbert"
     content = json.loads((tmp_path / "out/pretrain.json").read_text())
-    assert content["recipe"] == "distilbert" and content["held_out"] is None
+    assert content["recipe"] == "distilbert" and content["test"] is None
 
 
 @pytest.mark.parametrize(
@@ -90,7 +99,7 @@ def test_a_guided_student_comes_nearer_to_its_teacher(tmp_path: Path) -> None:
 )
 def test_impossible_recipes_are_named(how: Pretraining, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
-        pretrain(load("tiny-words"), ROWS, tmp_path / "out", QUICK, how)
+        pretrain(load("tiny-words"), Corpus(ROWS), tmp_path / "out", QUICK, how)
     assert not (tmp_path / "out").exists()
 
 
@@ -100,9 +109,9 @@ def test_impossible_tasks_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="leave out --head-only and --pair-task"):
         Pretraining("sop", recipe="distilbert")
     with pytest.raises(InputError, match="consecutive sentences"):
-        pretrain(load("tiny-words"), ROWS, tmp_path / "out", QUICK, Pretraining("sop"))
+        pretrain(load("tiny-words"), Corpus(ROWS), tmp_path / "out", QUICK, Pretraining("sop"))
     with pytest.raises(InputError, match="nothing to learn from"):
-        pretrain(load("tiny-words"), [TextRow("  ")], tmp_path / "out", QUICK)
+        pretrain(load("tiny-words"), Corpus([TextRow("  ")]), tmp_path / "out", QUICK)
     with pytest.raises(InputError, match="no token types"):
         student = find_student("distil6", load("tiny-words"), StudentOptions(depth=1), "spaced", 0)
-        pretrain(student, STORY, tmp_path / "out", QUICK, Pretraining("sop"))
+        pretrain(student, Corpus(STORY), tmp_path / "out", QUICK, Pretraining("sop"))

@@ -122,6 +122,14 @@ def test_head_of_the_same_labels_goes_on_and_another_is_fresh() -> None:
     assert head_for(model, other).labels == ("a", "b")
 
 
+def test_head_of_the_mean_goes_on_too(tmp_path: Path) -> None:
+    data = CASES["one label"]
+    made = train(load("tiny-embedding"), Splits(data), tmp_path / "out", QUICK, mean=True).model
+    again = load(tmp_path / "out")
+    assert head_for(again, data, mean=True) == again.head == made.head
+    assert not head_for(load("tiny-classifier"), data).mean and head_for(load("tiny-classifier"), data, mean=True).mean
+
+
 def test_same_names_of_labels_for_another_problem_are_another_head(tmp_path: Path) -> None:
     several = train(load("tiny-embedding"), Splits(CASES["several labels"]), tmp_path / "several", QUICK).model
     single = data("sequence-classification", several.head.labels, list(ROWS), "single_label_classification")

@@ -3,43 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from mobilekit.text.data.builtin import builtin_data, builtin_names
 from mobilekit.text.data.load import load_data
-from mobilekit.text.data.rows import TextRow
+from mobilekit.text.data.rows import Row, TextRow
 
 # Of built-in data with labels: train and dev text, never test.
 _UNLABELLED = "unlabelled"
 
 
 def plain_texts(specs: Sequence[str]) -> list[TextRow]:
-    """All texts of `specs` (see `load_data`), labels left out; each one's documents stay apart from the others'.
+    """All texts of `specs` (see `load_data`; `NAME:SPLIT` is a split of built-in data), labels left out.
 
-    Raises InputError as `load_data` does.
+    Each one's documents stay apart from the others'. Raises InputError as `load_data` does.
     """
     texts: list[TextRow] = []
     for spec in specs:
-        split = _UNLABELLED if spec in builtin_names() and _UNLABELLED in builtin_data()[spec].splits else None
-        _append(texts, load_data(spec, "", split=split).rows)
+        name, _, split = spec.rpartition(":")
+        if name not in builtin_names():
+            name, split = spec, _own_split(spec)
+        _append(texts, load_data(name, "", split=split or None).rows)
     return texts
 
 
-def held_out_texts(spec: str | None, learnt: Sequence[str]) -> list[TextRow]:
-    """Texts to measure on: of `spec`, else the dev split of the first of `learnt` that keeps it out of what is learnt
-    from, else none."""
+def split_texts(spec: str | None, learnt: Sequence[str], split: str) -> list[TextRow]:
+    """Texts to choose by or to judge by: of `spec`, else the dev or test split of the first of `learnt` that has one
+    which is not learnt from, else none."""
     if spec is not None:
         return plain_texts([spec])
     for name in learnt:
-        if name in builtin_names() and _UNLABELLED not in builtin_data()[name].splits:
-            texts: list[TextRow] = []
-            _append(texts, load_data(name, "", split="dev").rows)
-            return texts
+        if name in builtin_names() and split in builtin_data()[name].splits and _own_split(name) != _UNLABELLED:
+            return plain_texts([f"{name}:{split}"])
     return []
 
 
-def _append(texts: list[TextRow], rows: Sequence[object]) -> None:
-    from dataclasses import replace
+def _own_split(name: str) -> str:
+    own = name in builtin_names() and _UNLABELLED in builtin_data()[name].splits
+    return _UNLABELLED if own else ""
 
+
+def _append(texts: list[TextRow], rows: Sequence[Row]) -> None:
     shift = 1 + max((row.document for row in texts if row.document is not None), default=-1)
     for row in rows:
         if isinstance(row, TextRow):

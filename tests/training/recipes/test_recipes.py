@@ -14,7 +14,7 @@ from mobilekit.models.load import load
 from mobilekit.models.model import Model
 from mobilekit.text.data.rows import Row, TextData, TokensRow
 from mobilekit.training.distill import Distilled, Teaching, distill
-from mobilekit.training.pretrain import pretrain
+from mobilekit.training.pretrain import Corpus, pretrain
 from mobilekit.training.recipes.registry import recipes
 from mobilekit.training.settings import Settings
 from mobilekit.training.students.find import find_student
@@ -41,7 +41,7 @@ def teacher(tmp_path_factory: pytest.TempPathFactory) -> Model:
 
 @pytest.fixture(scope="module")
 def words(tmp_path_factory: pytest.TempPathFactory) -> Model:
-    return pretrain(load("tiny-embedding"), ROWS, tmp_path_factory.mktemp("words") / "out", QUICK).model
+    return pretrain(load("tiny-embedding"), Corpus(ROWS), tmp_path_factory.mktemp("words") / "out", QUICK).model
 
 
 def student(of: Model, **options: object) -> Model:
