@@ -72,7 +72,7 @@ def _words() -> list[Run]:
     command = f"pretrain {_TEXT} --length 64 --epochs 5"
     return [
         Run("words-head", f"{command} --model e5-small-enpt --head-only --learning-rate 1e-3"),
-        Run("words", f"{command} --model {{words-head}}"),
+        Run("words", f"pretrain {_TEXT} --length 64 --epochs 3 --model {{words-head}}"),
     ]
 
 

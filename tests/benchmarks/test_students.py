@@ -87,6 +87,28 @@ def test_records_are_kept_until_their_command_changes(tmp_path: Path) -> None:
         carry_out(Run("broken", "pretrain --model nothing"), tmp_path, None)
 
 
+def test_runs_wait_for_what_they_need_and_a_failure_ends_only_those(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import benchmarks.students as students
+
+    said: list[str] = []
+
+    def carried_out(run: Run, work: Path, had: object, threads: int | None) -> dict[str, Any]:
+        said.append(run.name)
+        if run.name == "words-head":
+            raise CheckFailedError("no")
+        assert threads is not None and threads >= 1
+        return record("teacher-0", 0.9) | {"run": run.name, "command": run.command}
+
+    monkeypatch.setattr(students, "carry_out", carried_out)
+    chosen = [runs()[name] for name in ("minilm-0", "words", "words-head", "teacher-0")]
+    with pytest.raises(CheckFailedError, match="1 runs failed: words-head; 1 were not begun"):
+        students.carry_out_all(chosen, tmp_path, 2, tmp_path / "file.json")
+    assert said.index("teacher-0") < said.index("minilm-0") and "words" not in said
+    assert set(read_records(tmp_path / "file.json")) == {"teacher-0", "minilm-0"}
+
+
 def test_records_are_written_in_the_order_of_the_runs(tmp_path: Path) -> None:
     file = tmp_path / "students.json"
     assert read_records(file) == {}
