@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-_TASK = "--data movie-sentiment --pooling mean --length 64"
-_TEXT = "--text movie-sentiment --text editorials"
+TASK = "--data movie-sentiment --pooling mean --length 64"
+TEXT = "--text movie-sentiment --text editorials"
 _ALONE = "--general-epochs 0 --skip-alone"
 SEEDS = (0, 1, 2)
 
@@ -51,39 +51,41 @@ HEADLINE = (
     Row("distil6-tinybert", "`distil6`, `tinybert`", 0.99),
     Row("distil6-pretrained", "`distil6` without the teacher's layers, `pretrained`"),
     Row("tiny4-tinybert", "`tiny4`, `tinybert`"),
-    Row("albert-tinybert", "`albert`, E 128, all shared, `tinybert`", 0.95),
+    Row("albert", "`albert`, E 128, all shared: insides on plain text, then `hinton`", 0.95),
     Row("albert-student", "`distil6` of that ALBERT, taught by it, `hinton`"),
 )
 
 
 def runs() -> Mapping[str, Run]:
     """All runs by name, each after those that it needs."""
-    made = [*_teachers(), *_words(), *_minilm(), *_six_layers(), *_tiny(), *_albert()]
+    from benchmarks.student_ablations import ablations
+
+    made = [*_teachers(), *_words(), *_minilm(), *_six_layers(), *_tiny(), *_albert(), *ablations()]
     return {run.name: run for run in made}
 
 
 def _teachers() -> list[Run]:
-    command = f"train --model e5-small-enpt {_TASK} --epochs 3 --seed"
+    command = f"train --model e5-small-enpt {TASK} --epochs 3 --seed"
     return [Run(f"teacher-{seed}", f"{command} {seed}", "teacher") for seed in SEEDS]
 
 
 def _words() -> list[Run]:
     """The general teacher: first a head alone, then all of it."""
-    command = f"pretrain {_TEXT} --length 64 --epochs 5"
+    command = f"pretrain {TEXT} --length 64 --epochs 5"
     return [
         Run("words-head", f"{command} --model e5-small-enpt --head-only --learning-rate 1e-3"),
-        Run("words", f"pretrain {_TEXT} --length 64 --epochs 3 --model {{words-head}}"),
+        Run("words", f"pretrain {TEXT} --length 64 --epochs 3 --model {{words-head}}"),
     ]
 
 
 def _minilm() -> list[Run]:
-    command = f"distill --teacher {{teacher-0}} --student minilm-l6 {_TASK} --epochs 3 --seed"
+    command = f"distill --teacher {{teacher-0}} --student minilm-l6 {TASK} --epochs 3 --seed"
     return [Run(f"minilm-{seed}", f"{command} {seed}", "minilm-hinton", "minilm-alone") for seed in SEEDS]
 
 
 def _six_layers() -> list[Run]:
-    taught = f"distill --teacher {{teacher-0}} {_TASK}"
-    general = f"pretrain --model distil6 --teacher {{words}} {_TEXT} --length 64"
+    taught = f"distill --teacher {{teacher-0}} {TASK}"
+    general = f"pretrain --model distil6 --teacher {{words}} {TEXT} --length 64"
     made = [
         Run("general-distilbert", f"{general} --recipe distilbert --epochs 6 --learning-rate 2e-4"),
         Run("general-tinybert", f"{general} --recipe tinybert --epochs 6 --learning-rate 2e-4"),
@@ -104,8 +106,24 @@ def _six_layers() -> list[Run]:
 
 
 def _tiny() -> list[Run]:
-    return []
+    general = f"pretrain --model tiny4 --teacher {{words}} {TEXT} --length 64 --recipe tinybert --epochs 12"
+    tinybert = (
+        f"distill --teacher {{teacher-0}} {TASK} --recipe tinybert --student {{general-tiny4}} "
+        "--general-teacher {words} --general-epochs 0 --copies 4 --inner-epochs 3 --epochs 2 --skip-alone"
+    )
+    return [
+        Run("general-tiny4", f"{general} --learning-rate 5e-4"),
+        Run("tiny4-tinybert-0", tinybert, "tiny4-tinybert"),
+    ]
 
 
 def _albert() -> list[Run]:
-    return []
+    """An ALBERT of the teacher, and a shallower one of that."""
+    general = f"pretrain --model albert --teacher {{words}} {TEXT} --length 64 --recipe tinybert --epochs 4"
+    taught = f"distill --teacher {{teacher-0}} {TASK} --student {{general-albert}} --epochs 3 --skip-alone"
+    student = f"distill --teacher {{albert-0}} {TASK} --student distil6 --epochs 3 --skip-alone"
+    return [
+        Run("general-albert", f"{general} --learning-rate 5e-4"),
+        *(Run(f"albert-{seed}", f"{taught} --seed {seed}", "albert") for seed in SEEDS),
+        Run("albert-student-0", student, "albert-student"),
+    ]

@@ -111,7 +111,7 @@ def load_folder(folder: Path, task: str | None = None, source: Source | None = N
     if modules is not None:
         model.prefix = modules.prefix
         model.notes += modules.notes
-    elif family.model_type == "mobilekit":
+    else:
         model.prefix = get(config, "prefix", str, "")
     return model
 

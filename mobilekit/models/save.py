@@ -64,8 +64,10 @@ def save_model(model: Model, folder: Path, layout: str = "own") -> list[str]:
         dense = {n: t for n, t in tensors.items() if n.startswith("head.dense.")}
         tensors = {n: t for n, t in tensors.items() if n not in dense}
     names = checkpoint_names(encoder, model.head, family)
+    # What `transformers` calls it, too: text to be put before every input.
+    config |= {"prefix": model.prefix} if model.prefix else {}
     if family.model_type == "mobilekit":
-        config |= {"max_length": model.tokenizer.max_length, "prefix": model.prefix}
+        config |= {"max_length": model.tokenizer.max_length}
     write_checkpoint(folder, family, config, tensors, names)
     if model.head.task == "sentence-embedding" and family.model_type != "mobilekit":
         limit, width = model.tokenizer.max_length, encoder.hidden_size
