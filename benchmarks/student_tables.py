@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from statistics import mean
 from typing import Any
 
+from benchmarks.student_ablations import PAIR_TASKS, groups
 from benchmarks.student_runs import HEADLINE, Row, runs
 
 _METRIC = "accuracy"
@@ -76,3 +77,40 @@ def _note(records: Sequence[dict[str, Any]]) -> str:
         "mean pooling, one linear map. Minutes of training, of the row's own run, on one "
         f"{machine['cpus']}-core virtual machine ({machine['processor']}), busy at times."
     )
+
+
+def parts(content: dict[str, Any]) -> str:
+    """What each part of a recipe is worth: one seed a row, against the whole of it."""
+    lines = ["| group | run | accuracy | against the whole |", "|---|---|---|---|"]
+    for group, rows in groups().items():
+        whole = figures(content["runs"], rows[0].name)
+        for row in rows:
+            found = figures(content["runs"], row.name)
+            if not found:
+                continue
+            own = 100 * found[0]["values"][_METRIC]
+            against = "-" if row is rows[0] or not whole else f"{own - 100 * whole[0]['values'][_METRIC]:+.1f} points"
+            lines.append(f"| {group} | {row.about} | {own:.1f} % | {against} |")
+    return "\n".join(lines)
+
+
+def pairs(content: dict[str, Any]) -> str:
+    """Pair tasks: what is learned of words and pairs, and what it is worth for a task."""
+    head = "| pair task | masked loss | words right | pairs right | 95 % interval | accuracy when fine-tuned |"
+    lines = [head, "|---|---|---|---|---|---|"]
+    records = {record["run"]: record["report"] for record in content["runs"]}
+    for task in PAIR_TASKS:
+        report, tuned = records.get(f"pairs-{task}"), records.get(f"pairs-{task}-tuned")
+        if report is None or tuned is None:
+            continue
+        test, interval = report["test"], report["pair_interval"]
+        cells = [
+            task,
+            f"{test['loss']:.2f} nats (without context {report['unigram_entropy']:.2f})",
+            f"{100 * test['accuracy']:.1f} %",
+            "-" if interval is None else f"{100 * test['pair_accuracy']:.1f} %",
+            "-" if interval is None else f"{100 * interval['low']:.0f} to {100 * interval['high']:.0f} %",
+            f"{100 * tuned['test'][_METRIC]:.1f} %",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from benchmarks.student_tables import headline
+from benchmarks.student_tables import headline, pairs, parts
 from mobilekit.errors import CheckFailedError
 
 _ROOT = Path(__file__).parent.parent
@@ -112,6 +112,8 @@ _TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "smoothing": smoothing,
     "stock": stock,
     "students": headline,
+    "students_pairs": pairs,
+    "students_parts": parts,
 }
 
 
@@ -120,7 +122,8 @@ def filled(text: str) -> str:
 
     def table(match: re.Match[str]) -> str:
         name = match.group(1)
-        content = json.loads((_RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+        file = _RESULTS / f"{name.split('_')[0]}.json"
+        content = json.loads(file.read_text(encoding="utf-8"))
         return f"<!-- table: {name} -->\n{_TABLES[name](content)}\n<!-- end -->"
 
     return re.sub(r"<!-- table: (\w+) -->\n.*?<!-- end -->", table, text, flags=re.DOTALL)

@@ -10,8 +10,9 @@ from typing import Any
 import click
 import pytest
 
+from benchmarks.student_ablations import PAIR_TASKS, groups
 from benchmarks.student_runs import HEADLINE, Run, runs
-from benchmarks.student_tables import figures, headline
+from benchmarks.student_tables import figures, headline, pairs, parts
 from benchmarks.students import carry_out, command_of, read_records, wanted, write_records
 from mobilekit.cli.main import group
 from mobilekit.errors import CheckFailedError, InputError
@@ -32,7 +33,8 @@ def test_runs_come_after_what_they_need() -> None:
     for run in runs().values():
         assert set(run.needs) <= seen
         seen.add(run.name)
-    rows = {row.name for row in HEADLINE}
+    rows = {row.name for row in (*HEADLINE, *(row for group in groups().values() for row in group))}
+    rows |= {name for task in PAIR_TASKS for name in (f"pairs-{task}", f"pairs-{task}-tuned")}
     assert {name for run in runs().values() for name in (run.row, run.alone) if name} <= rows
 
 
@@ -73,6 +75,24 @@ def test_table_has_means_over_seeds_and_says_whether_the_aim_was_met() -> None:
     (pkd,) = [line for line in table.splitlines() if "`pkd`" in line]
     assert "| 1 | 86.0 % | 95.6 % | 97 %: missed |" in pkd
     assert figures(records, "distil6-tinybert") == [] and "tinybert" not in table
+
+
+def test_parts_are_held_against_the_whole() -> None:
+    records = [record("part-tinybert", 0.80), record("part-tinybert-no-hidden", 0.78), record("part-distilbert", 0.7)]
+    table = parts({"runs": records})
+    assert "| TinyBERT | all of it | 80.0 % | - |" in table
+    assert "| TinyBERT | without the hidden states | 78.0 % | -2.0 points |" in table
+    assert table.count("\n") == 4
+
+
+def test_pair_tasks_have_their_intervals() -> None:
+    test = {"loss": 4.5, "accuracy": 0.3, "pair_accuracy": 0.65}
+    report = {"test": test, "pair_interval": {"low": 0.55, "high": 0.74}, "unigram_entropy": 6.8}
+    machine = {"environment": {}, "command": ""}
+    records = [{"run": "pairs-sop", "report": report, **machine}, record("pairs-sop-tuned", 0.81)]
+    assert "| sop | 4.50 nats (without context 6.80) | 30.0 % | 65.0 % | 55 to 74 % | 81.0 % |" in pairs(
+        {"runs": records}
+    )
 
 
 def test_records_are_kept_until_their_command_changes(tmp_path: Path) -> None:
