@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +42,7 @@ def command(
     student: str | None,
     recipe: str,
     general_teacher: str | None,
-    texts: Callable[[], list[TextRow]],
+    texts: Callable[[], Sequence[TextRow]],
     read: Callable[[], Splits],
     settings: Settings,
     mean: bool,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 def command(
     model: str,
     teacher: str | None,
-    texts: Callable[[], list[TextRow]],
+    texts: Callable[[], Sequence[TextRow]],
     dev: str | None,
     test: str | None,
     pair_task: str,

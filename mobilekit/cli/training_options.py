@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -85,7 +85,7 @@ def text_options(command: Command) -> Command:
     def wrapped(**given: Any) -> Any:
         specs = given.pop("text_specs")
 
-        def texts() -> list[TextRow]:
+        def texts() -> Sequence[TextRow]:
             from mobilekit.text.data.plain import plain_texts
 
             return plain_texts(specs)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from pathlib import Path
+from typing import Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from mobilekit.errors import InputError
 from mobilekit.models.model import Model
 from mobilekit.text.data.rows import TextRow
+from mobilekit.text.tokenizer import EncodedText
 from mobilekit.training.features import Features
 from mobilekit.training.segments import chunks, draw_pair
 
@@ -52,31 +54,96 @@ class Passages(Protocol):
 class Texts:
     """Consecutive sentences of a document together, as many as fit in `length` ids; texts that stand alone, alone.
 
-    Raises InputError when nothing is left.
+    folder: where ids are kept, in a file that is mapped, for a corpus of any size; None: in memory. A file that is
+    there is taken as it is. Raises InputError when nothing is left.
     """
 
-    def __init__(self, model: Model, rows: Sequence[TextRow], length: int) -> None:
-        limit = min(length, model.tokenizer.max_length)
+    def __init__(self, model: Model, rows: Sequence[TextRow], length: int, folder: Path | None = None) -> None:
+        self._model, self._limit = model, min(length, model.tokenizer.max_length)
         self.protected = prefix_ids(model)
-        texts = [" ".join(each.texts) for each in chunks(rows, model.tokenizer, limit - self.protected, False)]
-        encoded = [model.tokenizer.encode(model.prefix + text, None, limit) for text in texts]
-        special = len(model.tokenizer.encode("").ids)
-        # A text of nothing but special tokens teaches nothing.
-        self.passages = [Passage(e.ids, e.type_ids) for e in encoded if len(e.ids) > special + self.protected]
-        self.lengths = [len(each.ids) for each in self.passages]
-        if not self.passages:
+        if folder is None:
+            encoded = [(each.ids, each.type_ids) for each in self._encoded(rows)]
+            self.lengths = [len(ids) for ids, _ in encoded]
+            empty = np.zeros(0, np.int32)
+            self._ids: NDArray[np.int32] = np.concatenate([empty, *(ids for ids, _ in encoded)])
+            self._types: NDArray[np.int32] = np.concatenate([empty, *(types for _, types in encoded)])
+        else:
+            self._map(rows, folder)
+        self._starts = np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int64)
+        if not self.lengths:
             raise InputError("the text is empty: there is nothing to learn from.")
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, index: int) -> Passage:
+        place = slice(int(self._starts[index]), int(self._starts[index + 1]))
+        return Passage(np.array(self._ids[place]), np.array(self._types[place]))
+
+    def __iter__(self) -> Iterator[Passage]:
+        return (self[i] for i in range(len(self)))
 
     def draw(self, index: int, rng: np.random.Generator) -> Passage:
         """The passage, always the same."""
-        return self.passages[index]
+        return self[index]
+
+    def _encoded(self, rows: Sequence[TextRow]) -> Iterator[EncodedText]:
+        tokenizer = self._model.tokenizer
+        special = len(tokenizer.encode("").ids)
+        for chunk in chunks(rows, tokenizer, self._limit - self.protected, False):
+            encoded = tokenizer.encode(self._model.prefix + " ".join(chunk.texts), None, self._limit)
+            # A text of nothing but special tokens teaches nothing.
+            if len(encoded.ids) > special + self.protected:
+                yield encoded
+
+    def _map(self, rows: Sequence[TextRow], folder: Path) -> None:
+        from accelerate import PartialState
+
+        names = [folder / f"text-{part}.i32" for part in ("ids", "types", "lengths")]
+        with PartialState().local_main_process_first():
+            if not names[-1].is_file():
+                self._write(rows, names)
+        self.lengths = np.fromfile(names[2], np.int32).tolist()
+        if self.lengths:
+            self._ids, self._types = (np.memmap(name, np.int32, "r") for name in names[:2])
+
+    def _write(self, rows: Sequence[TextRow], names: Sequence[Path]) -> None:
+        names[0].parent.mkdir(parents=True, exist_ok=True)
+        beside = [name.with_name(f".{name.name}") for name in names]
+        with beside[0].open("wb") as ids, beside[1].open("wb") as types, beside[2].open("wb") as lengths:
+            for each in self._encoded(rows):
+                each.ids.tofile(ids)
+                each.type_ids.tofile(types)
+                np.array([len(each.ids)], np.int32).tofile(lengths)
+        # The lengths last: where they are, the others are.
+        for own, name in zip(beside, names, strict=True):
+            own.replace(name)
+
+
+class PassageFeatures(Sequence[Features]):
+    """Texts as inputs without a target, each made when it is asked for."""
+
+    def __init__(self, texts: Texts) -> None:
+        self._texts = texts
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    @overload
+    def __getitem__(self, index: int) -> Features: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Features]: ...
+    def __getitem__(self, index: int | slice) -> Features | list[Features]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        return self._texts[range(len(self))[index]].features
 
 
 class SegmentPairs:
     """Two segments for the pair task `task` (nsp, sop), drawn anew each time."""
 
     def __init__(self, model: Model, rows: Sequence[TextRow], length: int, task: str) -> None:
-        if not model.config.reads_token_types and task != "none":
+        if not model.config.reads_token_types:
             raise InputError(f"model {model.name} has no token types, which tell the segments of task {task} apart.")
         self._model, self._task, self.protected = model, task, prefix_ids(model)
         self._limit = min(length, model.tokenizer.max_length)
@@ -94,7 +161,7 @@ class SegmentPairs:
 
 
 def passages_for(model: Model, rows: Sequence[TextRow], length: int, task: str = "none") -> Texts | SegmentPairs:
-    """Inputs for a pair task, or without one."""
+    """Inputs for a pair task, or without one, in memory."""
     return Texts(model, rows, length) if task == "none" else SegmentPairs(model, rows, length, task)
 
 

@@ -131,7 +131,7 @@ class _Run:
         self.settings, self.how, self.work, self.report = settings, pretraining, work, report
         self.corpus = corpus
         report("reading the text")
-        plain = Texts(model, corpus.texts, settings.length)
+        plain = Texts(model, corpus.texts, settings.length, work)
         self.counts = token_counts(plain, model.config.vocab_size)
         self.model = as_word_model(model, pretraining.teacher, self.counts, settings.seed)
         self.masker = Masker(self.model.tokenizer, self.model.config.vocab_size)

@@ -65,14 +65,14 @@ def start_bias(module: EncoderWithHead, counts: NDArray[np.int64]) -> None:
 def token_counts(passages: Texts, size: int) -> NDArray[np.int64]:
     """How often each token occurs, int64 [size]; special tokens of each passage count too."""
     counts = np.zeros(size, np.int64)
-    for passage in passages.passages:
+    for passage in passages:
         np.add.at(counts, passage.ids, 1)
     return counts
 
 
 def words_stage(lesson: Lesson, settings: Settings, weights: WordWeights, guide: Guide | None = None) -> Stage:
     """The stage on plain text: masked words, and a teacher's distribution where there is a `guide`."""
-    texts = Texts(lesson.student, lesson.texts, settings.length)
+    texts = Texts(lesson.student, lesson.texts, settings.length, lesson.folder)
     counts = token_counts(texts, lesson.student.config.vocab_size)
     model = as_word_model(lesson.student, lesson.general, counts, settings.seed)
     masker = Masker(model.tokenizer, model.config.vocab_size)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mobilekit.errors import InputError, unknown
 from mobilekit.text.data.rows import TextRow
@@ -35,7 +37,29 @@ class PairDraw:
     label: int
 
 
-def chunks(rows: Sequence[TextRow], tokenizer: TextTokenizer, max_length: int, pairs: bool) -> list[Chunk]:
+class Chunks(Sequence[Chunk]):
+    """Chunks of rows that stay where they are until one is asked for. spans: int64 [chunks, 2], first row of each and
+    the one after its last."""
+
+    def __init__(self, rows: Sequence[TextRow], spans: NDArray[np.int64]) -> None:
+        self._rows, self._spans = rows, spans
+
+    def __len__(self) -> int:
+        return len(self._spans)
+
+    @overload
+    def __getitem__(self, index: int) -> Chunk: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Chunk]: ...
+    def __getitem__(self, index: int | slice) -> Chunk | list[Chunk]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        start, stop = (int(place) for place in self._spans[index])
+        rows = [row for row in (self._rows[i] for i in range(start, stop)) if row.text.strip()]
+        return Chunk(tuple(row.text for row in rows), rows[0].document)
+
+
+def chunks(rows: Sequence[TextRow], tokenizer: TextTokenizer, max_length: int, pairs: bool) -> Chunks:
     """Pack consecutive sentences of a document, as many as fit, in their order.
 
     max_length: the most ids of a chunk that is encoded as a pair, special tokens included, wherever it is split; the
@@ -47,35 +71,33 @@ def chunks(rows: Sequence[TextRow], tokenizer: TextTokenizer, max_length: int, p
     sentences.
     """
     limit = min(max_length, tokenizer.max_length)
-    packed = list(_packed(rows, tokenizer, limit))
-    if not pairs:
-        return packed
-    kept = [chunk for chunk in packed if len(chunk.texts) > 1]
-    if not kept:
+    packed = _packed(rows, tokenizer, limit)
+    spans = np.array([(start, stop) for start, stop, count in packed if not pairs or count > 1], np.int64)
+    if pairs and not len(spans):
         raise InputError(
             f"no two consecutive sentences fit into {limit} ids: pairs of segments need running text, such as a .txt "
             "file with a sentence a line and blank lines between documents, or `editorials`."
         )
-    return kept
+    return Chunks(rows, spans.reshape(-1, 2))
 
 
-def _packed(rows: Sequence[TextRow], tokenizer: TextTokenizer, limit: int) -> Iterator[Chunk]:
+def _packed(rows: Sequence[TextRow], tokenizer: TextTokenizer, limit: int) -> Iterator[tuple[int, int, int]]:
+    """First row, the one after the last, and how many sentences are in between."""
     room = limit - sum(sequence is None for sequence in tokenizer.encode("a", "a").sequences)
-    texts: list[str] = []
-    document, used = None, 0
-    for row in rows:
+    start, count, used, document = 0, 0, 0, None
+    for i, row in enumerate(rows):
         if row.pair is not None:
             raise InputError(f"{row.text[:40]!r} has a second text; pre-training takes plain text, one text a row.")
         if not row.text.strip():
             continue
         size = _size(tokenizer, row.text)
-        if texts and (row.document is None or row.document != document or used + size > room):
-            yield Chunk(tuple(texts), document)
-            texts, used = [], 0
-        texts.append(row.text)
-        document, used = row.document, used + size
-    if texts:
-        yield Chunk(tuple(texts), document)
+        if count and (row.document is None or row.document != document or used + size > room):
+            yield start, i, count
+            count, used = 0, 0
+        start = start if count else i
+        document, used, count = row.document, used + size, count + 1
+    if count:
+        yield start, len(rows), count
 
 
 def _size(tokenizer: TextTokenizer, text: str) -> int:

@@ -63,36 +63,36 @@ def unigram() -> TextTokenizer:
 def test_sentences_are_packed_until_the_next_one_would_not_fit() -> None:
     rows = rows_of([words(4), words(6), words(1), words(9), words(3)], [words(2)])
     # 13 ids are 10 of text and three special ones.
-    found = chunks(rows, TINY, 13, pairs=False)
+    found = list(chunks(rows, TINY, 13, pairs=False))
     assert [[len(text.split()) for text in chunk.texts] for chunk in found] == [[4, 6], [1, 9], [3], [2]]
     assert [chunk.document for chunk in found] == [0, 0, 0, 1]
     assert len(TINY.encode(words(4), words(6)).ids) == 13
-    assert [len(chunk.texts) for chunk in chunks(rows, TINY, 12, pairs=False)] == [1, 2, 1, 1, 1]
+    assert [len(chunk.texts) for chunk in list(chunks(rows, TINY, 12, pairs=False))] == [1, 2, 1, 1, 1]
 
 
 def test_a_sentence_that_is_too_long_is_a_chunk_alone() -> None:
     rows = rows_of([words(2), words(400), words(2), words(3)])
-    found = chunks(rows, TINY, 13, pairs=False)
+    found = list(chunks(rows, TINY, 13, pairs=False))
     assert [[len(text.split()) for text in chunk.texts] for chunk in found] == [[2], [400], [2, 3]]
 
 
 def test_the_limit_of_the_tokenizer_holds_too() -> None:
     rows = rows_of([words(60), words(65), words(60), words(66)])
     assert TINY.max_length == 128
-    found = chunks(rows, TINY, 10_000, pairs=False)
+    found = list(chunks(rows, TINY, 10_000, pairs=False))
     assert [len(chunk.texts) for chunk in found] == [2, 1, 1]
 
 
 def test_rows_without_a_document_stand_alone() -> None:
     rows = [TextRow("a"), TextRow("b"), TextRow("c", document=0), TextRow("d", document=0), TextRow("e")]
-    found = chunks(rows, TINY, 64, pairs=False)
+    found = list(chunks(rows, TINY, 64, pairs=False))
     assert found == [Chunk(("a",), None), Chunk(("b",), None), Chunk(("c", "d"), 0), Chunk(("e",), None)]
-    assert chunks(rows, TINY, 64, pairs=True) == [Chunk(("c", "d"), 0)]
+    assert list(chunks(rows, TINY, 64, pairs=True)) == [Chunk(("c", "d"), 0)]
 
 
 def test_blank_texts_are_left_out_and_no_rows_are_no_chunks() -> None:
-    assert chunks(rows_of(["a", "", " \t", "b"]), TINY, 64, pairs=True) == [Chunk(("a", "b"), 0)]
-    assert chunks([], TINY, 64, pairs=False) == []
+    assert list(chunks(rows_of(["a", "", " \t", "b"]), TINY, 64, pairs=True)) == [Chunk(("a", "b"), 0)]
+    assert list(chunks([], TINY, 64, pairs=False)) == []
 
 
 SENTENCES = st.tuples(st.sampled_from([0, 0, 1, 2, None]), st.sampled_from(TEXTS[:40]))
@@ -104,7 +104,7 @@ def test_every_sentence_is_packed_once_in_order_and_as_early_as_it_fits(
     sentences: list[tuple[int | None, str]], limit: int
 ) -> None:
     rows = [TextRow(text, document=document) for document, text in sentences]
-    found = chunks(rows, TINY, limit, pairs=False)
+    found = list(chunks(rows, TINY, limit, pairs=False))
     assert [(chunk.document, text) for chunk in found for text in chunk.texts] == sentences
     limit = min(limit, TINY.max_length)
     for chunk in found:
@@ -125,7 +125,7 @@ def test_chunks_fit_wherever_they_are_split(byte_level: TextTokenizer, unigram: 
     for tokenizer in (TINY, byte_level, unigram):
         together = 0
         for limit in range(24, 128, 4):
-            for chunk in chunks(rows, tokenizer, limit, pairs=True):
+            for chunk in list(chunks(rows, tokenizer, limit, pairs=True)):
                 lengths = [length(tokenizer, chunk.texts, i) for i in range(1, len(chunk.texts))]
                 assert max(lengths) <= limit and len(tokenizer.encode(" ".join(chunk.texts), None, 10**6).ids) <= limit
                 together += 1
@@ -134,8 +134,10 @@ def test_chunks_fit_wherever_they_are_split(byte_level: TextTokenizer, unigram: 
 
 def test_pairs_leave_out_chunks_of_one_sentence() -> None:
     rows = rows_of(["a", "b"], ["c"], ["d", "e", "f"])
-    assert chunks(rows, TINY, 64, pairs=True) == [Chunk(("a", "b"), 0), Chunk(("d", "e", "f"), 2)]
-    assert [c for c in chunks(rows, TINY, 64, pairs=False) if len(c.texts) > 1] == chunks(rows, TINY, 64, pairs=True)
+    assert list(chunks(rows, TINY, 64, pairs=True)) == [Chunk(("a", "b"), 0), Chunk(("d", "e", "f"), 2)]
+    assert [c for c in list(chunks(rows, TINY, 64, pairs=False)) if len(c.texts) > 1] == list(
+        chunks(rows, TINY, 64, pairs=True)
+    )
 
 
 def test_text_without_consecutive_sentences_makes_no_pairs() -> None:
@@ -143,7 +145,7 @@ def test_text_without_consecutive_sentences_makes_no_pairs() -> None:
         with pytest.raises(
             InputError, match=r"no two consecutive .* 16 ids.* \.txt .* blank lines .* `editorials`"
         ) as e:
-            chunks(rows, TINY, 16, pairs=True)
+            list(chunks(rows, TINY, 16, pairs=True))
         assert "\n" not in str(e.value)
 
 

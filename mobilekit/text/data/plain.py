@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import overload
 
 from mobilekit.text.data.builtin import builtin_data, builtin_names
 from mobilekit.text.data.load import load_data
@@ -11,23 +14,49 @@ from mobilekit.text.data.rows import Row, TextRow
 
 # Of built-in data with labels: train and dev text, never test.
 _UNLABELLED = "unlabelled"
+# More documents than any corpus has.
+_APART = 2**40
 
 
-def plain_texts(specs: Sequence[str]) -> list[TextRow]:
+class Texts(Sequence[TextRow]):
+    """Rows of several corpora one after the other; each row is made when it is asked for. Documents stay apart."""
+
+    def __init__(self, parts: Sequence[Sequence[Row]]) -> None:
+        self._parts = parts
+        self._ends = list(itertools.accumulate(len(part) for part in parts))
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    @overload
+    def __getitem__(self, index: int) -> TextRow: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[TextRow]: ...
+    def __getitem__(self, index: int | slice) -> TextRow | list[TextRow]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        place = range(len(self))[index]
+        part = bisect.bisect_right(self._ends, place)
+        row = self._parts[part][place - (self._ends[part - 1] if part else 0)]
+        assert isinstance(row, TextRow)
+        return row if row.document is None else replace(row, document=row.document + part * _APART)
+
+
+def plain_texts(specs: Sequence[str]) -> Texts:
     """All texts of `specs` (see `load_data`; `NAME:SPLIT` is a split of built-in data), labels left out.
 
-    Each one's documents stay apart from the others'. Raises InputError as `load_data` does.
+    Raises InputError as `load_data` does.
     """
-    texts: list[TextRow] = []
+    parts = []
     for spec in specs:
         name, _, split = spec.rpartition(":")
         if name not in builtin_names():
             name, split = spec, _own_split(spec)
-        _append(texts, load_data(name, "", split=split or None).rows)
-    return texts
+        parts.append(load_data(name, "", split=split or None).rows)
+    return Texts(parts)
 
 
-def split_texts(spec: str | None, learnt: Sequence[str], split: str) -> list[TextRow]:
+def split_texts(spec: str | None, learnt: Sequence[str], split: str) -> Sequence[TextRow]:
     """Texts to choose by or to judge by: of `spec`, else the dev or test split of the first of `learnt` that has one
     which is not learnt from, else none."""
     if spec is not None:
@@ -41,10 +70,3 @@ def split_texts(spec: str | None, learnt: Sequence[str], split: str) -> list[Tex
 def _own_split(name: str) -> str:
     own = name in builtin_names() and _UNLABELLED in builtin_data()[name].splits
     return _UNLABELLED if own else ""
-
-
-def _append(texts: list[TextRow], rows: Sequence[Row]) -> None:
-    shift = 1 + max((row.document for row in texts if row.document is not None), default=-1)
-    for row in rows:
-        if isinstance(row, TextRow):
-            texts.append(row if row.document is None else replace(row, document=row.document + shift))

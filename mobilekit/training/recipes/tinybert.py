@@ -86,10 +86,10 @@ def _general(lesson: Lesson) -> Sequence[Stage]:
         return []
     settings = general_settings(lesson)
 
-    def features() -> list[Features]:
-        from mobilekit.training.passages import Texts
+    def features() -> Sequence[Features]:
+        from mobilekit.training.passages import PassageFeatures, Texts
 
-        return [passage.features for passage in Texts(lesson.student, lesson.texts, settings.length).passages]
+        return PassageFeatures(Texts(lesson.student, lesson.texts, settings.length, lesson.folder))
 
     return [_inner_stage(lesson, general, "insides, plain text", settings, features)]
 
@@ -99,7 +99,7 @@ def _task(lesson: Lesson) -> Sequence[Stage]:
     if options.inner_epochs:
         settings = replace(lesson.settings, epochs=options.inner_epochs, learning_rate=options.inner_rate)
 
-        def features() -> list[Features]:
+        def features() -> Sequence[Features]:
             from mobilekit.training.features import encode_rows
 
             return encode_rows(lesson.student, _varied(lesson), settings.length)
@@ -109,7 +109,7 @@ def _task(lesson: Lesson) -> Sequence[Stage]:
 
 
 def _inner_stage(
-    lesson: Lesson, teacher: Model, name: str, settings: Settings, features: Callable[[], list[Features]]
+    lesson: Lesson, teacher: Model, name: str, settings: Settings, features: Callable[[], Sequence[Features]]
 ) -> Stage:
     from mobilekit.training.objectives.mimicry import Mimicry, Weights, read_map
     from mobilekit.training.stages import Stage
