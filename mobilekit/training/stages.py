@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,9 +48,13 @@ def run_stage(
     same = {**about, "stage": stage.name, "settings": stage.settings.to_dict()}
     if resume and done.is_file():
         return _was_done(done, stage, same)
+    started = time.monotonic()
+    objective = stage.objective()
+    # What a teacher is asked, or text is varied, is part of what a stage takes.
+    prepared = time.monotonic() - started
     loop = Loop(
         stage.module,
-        stage.objective(),
+        objective,
         stage.settings,
         folder,
         stage.judge or (judge if stage.judged else None),
@@ -57,6 +62,7 @@ def run_stage(
     )
     begun = resume and (folder / "checkpoint").is_dir()
     outcome = loop.run(begun, {**about, "stage": stage.name})
+    outcome.seconds += prepared
     if loop.accelerator.is_main_process:
         beside = folder / f".{_DONE}"
         beside.write_text(json.dumps({"same": same, "outcome": vars(outcome)}, sort_keys=True), encoding="utf-8")
