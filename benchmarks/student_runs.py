@@ -98,7 +98,10 @@ def _six_layers() -> list[Run]:
         made.append(Run(f"distil6-pkd-{seed}", pkd, "distil6-pkd"))
         distilbert = f"{taught} --recipe distilbert --student {{general-distilbert}} --epochs 4 {_ALONE} --seed {seed}"
         made.append(Run(f"distil6-distilbert-{seed}", distilbert, "distil6-distilbert"))
-        tinybert = f"{taught} --recipe tinybert --student {{general-tinybert}} --epochs 2 {_ALONE} --seed {seed}"
+        tinybert = (
+            f"{taught} --recipe tinybert --student {{general-tinybert}} --general-teacher {{words}} --copies 2 "
+            f"--inner-epochs 2 --epochs 2 {_ALONE} --seed {seed}"
+        )
         made.append(Run(f"distil6-tinybert-{seed}", tinybert, "distil6-tinybert"))
     fresh = f"{taught} --recipe pretrained --student {{general-fresh}} --epochs 4 {_ALONE}"
     made.append(Run("distil6-pretrained-0", fresh, "distil6-pretrained"))

@@ -63,6 +63,10 @@ def carry_out(run: Run, work: Path, record: dict[str, Any] | None, threads: int 
     folder = work / run.name
     if folder.is_dir() and record is not None and record["command"] == run.command:
         return record
+    noted = work / f"{run.name}.command"
+    if noted.is_file() and noted.read_text(encoding="utf-8") != run.command:
+        raise CheckFailedError(f"{folder}: is of another command; remove it and what begins with its name.")
+    noted.write_text(run.command, encoding="utf-8")
     resume = ["--resume"] if list(work.glob(f"{run.name}.training/**/checkpoint")) else []
     started = time.monotonic()
     if not folder.is_dir():

@@ -1,4 +1,4 @@
-"""A small training run, for tests in this process and as a program: OUT [--resume] [--slow] [--no-dropout]."""
+"""A small training run, for tests here and as a program: OUT [--resume] [--slow] [--no-dropout] [--rows=N]."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LAUNCH = "-m accelerate.commands.launch --multi_gpu --num_processes 2 --num_mach
 LAUNCH += " --dynamo_backend no"
 
 
-def run(out: Path, resume: bool, slow: bool, dropout: bool) -> None:
+def run(out: Path, resume: bool, slow: bool, dropout: bool, rows: int) -> None:
     """Train and write the weights to `out`/weights."""
     from safetensors.torch import save_file
 
@@ -33,7 +33,7 @@ def run(out: Path, resume: bool, slow: bool, dropout: bool) -> None:
         if isinstance(module, torch.nn.Dropout) and not dropout:
             module.p = 0.0
     report = (lambda text: time.sleep(0.2)) if slow else (lambda text: None)
-    loop = Loop(model.module, Supervised(model, encode_rows(model, ROWS, 32)), SETTINGS, out, None, report)
+    loop = Loop(model.module, Supervised(model, encode_rows(model, ROWS[:rows], 32)), SETTINGS, out, None, report)
     loop.run(resume)
     if loop.accelerator.is_main_process:
         (out / "processes").write_text(str(loop.accelerator.num_processes))
@@ -42,4 +42,5 @@ def run(out: Path, resume: bool, slow: bool, dropout: bool) -> None:
 
 if __name__ == "__main__":
     options = sys.argv[2:]
-    run(Path(sys.argv[1]), "--resume" in options, "--slow" in options, "--no-dropout" not in options)
+    rows = [int(option.split("=")[1]) for option in options if option.startswith("--rows=")] or [len(ROWS)]
+    run(Path(sys.argv[1]), "--resume" in options, "--slow" in options, "--no-dropout" not in options, rows[0])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from mobilekit.cli.options import as_json, print_json, print_table, progress_lines, quiet
+from mobilekit.cli.options import as_json, is_first_process, print_json, print_table, progress_lines, quiet
 from mobilekit.cli.recipe_options import recipe_options, student_options
 from mobilekit.cli.training_options import text_options, training_options
 from mobilekit.errors import InputError
@@ -98,12 +99,13 @@ def command(
             force=force,
             report=lambda text: report("distill", text),
         )
-    _show(made, out, as_json)
+    if is_first_process():
+        _show(made, out, as_json)
 
 
 def _show(made: Distilled, out: Path, as_json: bool) -> None:
     if as_json:
-        print_json({"folder": str(out), "rows": [{**vars(row), "interval": vars(row.interval)} for row in made.rows]})
+        print_json({"folder": str(out), "rows": [asdict(row) for row in made.rows]})
         return
     for note in made.student.notes:
         click.echo(f"note: {note}", err=True)
@@ -115,8 +117,8 @@ def _show(made: Distilled, out: Path, as_json: bool) -> None:
         [
             row.name,
             *(f"{row.values[name]:.4f}" for name in names),
-            f"{row.retained:.1%}",
-            f"{row.interval.low:.1%} to {row.interval.high:.1%}",
+            "-" if row.retained is None else f"{row.retained:.1%}",
+            "-" if row.interval is None else f"{row.interval.low:.1%} to {row.interval.high:.1%}",
             f"{row.parameters / 1e6:.2f} M",
             f"{row.multiply_adds / 1e6:.0f} M",
             f"{row.seconds / 60:.1f} min" if row.seconds else "-",

@@ -21,6 +21,13 @@ as_json = click.option(
 quiet = click.option("--quiet", "-q", is_flag=True, help="No progress.")
 
 
+def is_first_process() -> bool:
+    """Whether this process shows what came of a run of several."""
+    from accelerate import PartialState
+
+    return bool(PartialState().is_main_process)
+
+
 class Lengths(click.ParamType):
     """`32,128`: numbers with commas between."""
 

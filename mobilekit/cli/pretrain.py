@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mobilekit.cli.options import as_json, print_json, progress_lines, quiet
+from mobilekit.cli.options import as_json, is_first_process, print_json, progress_lines, quiet
 from mobilekit.cli.recipe_options import recipe_options, student_options
 from mobilekit.cli.training_options import loop_options, text_options
 from mobilekit.errors import InputError
@@ -92,7 +92,8 @@ def command(
             force=force,
             report=lambda text: report("pretrain", text),
         )
-    _show(made, out, as_json)
+    if is_first_process():
+        _show(made, out, as_json)
 
 
 def _show(made: Pretrained, out: Path, as_json: bool) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mobilekit.cli.options import as_json, print_json, progress_lines, quiet
+from mobilekit.cli.options import as_json, is_first_process, print_json, progress_lines, quiet
 from mobilekit.cli.training_options import training_options
 from mobilekit.errors import InputError
 
@@ -68,7 +68,8 @@ def command(
             force=force,
             report=lambda text: report("train", text),
         )
-    _show(trained, out, as_json)
+    if is_first_process():
+        _show(trained, out, as_json)
 
 
 def _show(trained: Trained, out: Path, as_json: bool) -> None:

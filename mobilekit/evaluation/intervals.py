@@ -59,10 +59,11 @@ def bootstrap(
 ) -> Interval:
     """Percentile bootstrap interval (Efron 1979) of a figure over `count` examples, for any metric.
 
-    Examples are drawn with replacement `samples` times; the same seed gives the same interval. Raises InputError when
-    there are no examples.
+    Examples are drawn with replacement `samples` times; the same seed gives the same interval. Draws of which there is
+    no figure (nan) are left out. Raises InputError when there are no examples.
     """
-    return _percentiles(np.array([statistic(rows) for rows in _draws(count, samples, seed)]), level)
+    values = np.array([statistic(rows) for rows in _draws(count, samples, seed)])
+    return _percentiles(values[~np.isnan(values)], level)
 
 
 def paired_bootstrap(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mobilekit.errors import InputError
+from mobilekit.models.checkpoint import CONFIG_FILE
 from mobilekit.models.model import Model
 from mobilekit.models.rehead import with_head
 from mobilekit.models.save import save_model
@@ -84,7 +85,7 @@ def distill(
     than always giving the commonest answer, or as `train` does of the folder.
     """
     settings, how = settings or Settings(), recipe(teaching.recipe)
-    refuse_existing(out, force)
+    refuse_existing(out, force, CONFIG_FILE)
     if splits.test is None and splits.dev is None:
         raise InputError("distilling needs dev or test data to judge teacher and student by.")
     if not teachers:
@@ -96,7 +97,7 @@ def distill(
     with work_folder(work, accelerator, resume, force):
         made = _teach(lesson, splits, teaching, how, accelerator, resume)
         if accelerator.is_main_process:
-            with staged(out, force) as folder:
+            with staged(out, force, CONFIG_FILE) as folder:
                 made.student.notes += save_model(made.student, folder)
                 (folder / REPORT_FILE).write_text(_json(made, splits, lesson, teaching), encoding="utf-8")
     return made

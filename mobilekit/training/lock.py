@@ -11,9 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mobilekit.errors import InputError
+from mobilekit.staging import sweep
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
+
+# In every folder of a run, so that nothing else is ever emptied.
+_MARK = ".mobilekit-run"
 
 
 @contextlib.contextmanager
@@ -29,6 +33,7 @@ def work_folder(folder: Path, accelerator: Accelerator, resume: bool, force: boo
         yield
         accelerator.wait_for_everyone()
         return
+    _require_own(folder)
     if resume and not _has_checkpoint(folder):
         raise InputError(f"{folder}: no checkpoint to go on from; start without --resume.")
     with in_use(folder):
@@ -37,6 +42,7 @@ def work_folder(folder: Path, accelerator: Accelerator, resume: bool, force: boo
                 raise InputError(f"{folder}: a run was ended there; --resume goes on with it, --force begins anew.")
             # Also where nothing can be gone on with: what a killed run kept there is of other data, maybe.
             _empty(folder)
+            (folder / _MARK).touch()
         try:
             accelerator.wait_for_everyone()
             yield
@@ -64,7 +70,18 @@ def in_use(folder: Path) -> Iterator[None]:
         os.close(held)
 
 
+def _require_own(folder: Path) -> None:
+    """Raise InputError for a folder that is not a run's: what is in it is somebody's."""
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise InputError(f"{folder}: is a link or a file, and runs keep their checkpoints there; remove it.")
+    if folder.is_dir() and not (folder / _MARK).is_file() and any(folder.iterdir()):
+        raise InputError(f"{folder}: is not of a run, which would keep its checkpoints there; remove it, or move it.")
+
+
 def _has_checkpoint(folder: Path) -> bool:
+    # Killed between two renames, a run has left the older one under another name.
+    for left in list(folder.glob("**/.checkpoint.old-*")):
+        sweep(left.parent / "checkpoint")
     return any(next(folder.glob(f"**/{name}"), None) is not None for name in ("checkpoint", "done.json"))
 
 

@@ -90,6 +90,9 @@ class Loop:
         """
         accelerator = self.accelerator
         wrapped, optimizer = accelerator.prepare(self.module, make_optimizer(self.module, self.settings))
+        # accelerate puts a cast of its own around the module's forward; ours is around the loss alone, so that figures
+        # are those of the weights that are saved.
+        accelerator.unwrap_model(wrapped, keep_fp32_wrapper=False)
         per_epoch = -(-len(self.objective.lengths) // self.settings.batch)
         steps = per_epoch * self.settings.epochs
         same = {"settings": self.settings.to_dict(), "inputs": len(self.objective.lengths), **(about or {})}
@@ -115,8 +118,6 @@ class Loop:
             if (step + 1) % every == 0 and accelerator.is_main_process:
                 save_progress(self.folder, self.module, optimizer, Progress(step + 1, same, vars(self.outcome)))
         accelerator.wait_for_everyone()
-        # accelerate puts a cast of its own around the module's forward, which is for training alone.
-        accelerator.unwrap_model(wrapped, keep_fp32_wrapper=False)
         self._take_best()
         return self.outcome
 
@@ -138,8 +139,10 @@ class Loop:
                 accelerator.backward(loss * processes)
             total += float(loss.detach())
         if not parts:
-            # Fewer inputs than processes: gradients are exchanged all the same.
-            accelerator.backward(sum(p.sum() for p in wrapped.parameters()) * 0.0)
+            # Fewer inputs than processes: gradients are exchanged all the same, which takes a forward pass.
+            with accelerator.autocast():
+                nothing = self.objective.loss(wrapped, batch[:1], accelerator.device).sum() * 0.0
+            accelerator.backward(nothing)
         if not math.isfinite(total):
             raise InputError(f"the loss is {total} at step {step + 1}; a lower learning rate may help.")
         accelerator.clip_grad_norm_(wrapped.parameters(), self.settings.clip)

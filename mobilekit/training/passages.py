@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 
 from mobilekit.errors import InputError
 from mobilekit.models.model import Model
+from mobilekit.staging import disk_errors
 from mobilekit.text.data.rows import TextRow
 from mobilekit.text.tokenizer import EncodedText
 from mobilekit.training.features import Features
@@ -34,7 +37,7 @@ class Passage:
 
 class Passages(Protocol):
     """Inputs by index. lengths: ids of each, or about as many where they are drawn anew each time. protected: how many
-    of the first ids are never masked: the model's prefix, which says nothing."""
+    of the first ids are never masked: the model's prefix, which says nothing. special: special ids of each."""
 
     @property
     def lengths(self) -> Sequence[int]:
@@ -43,6 +46,11 @@ class Passages(Protocol):
 
     @property
     def protected(self) -> int:
+        """See above."""
+        ...
+
+    @property
+    def special(self) -> int:
         """See above."""
         ...
 
@@ -60,7 +68,7 @@ class Texts:
 
     def __init__(self, model: Model, rows: Sequence[TextRow], length: int, folder: Path | None = None) -> None:
         self._model, self._limit = model, min(length, model.tokenizer.max_length)
-        self.protected = prefix_ids(model)
+        self.protected, self.special = prefix_ids(model), len(model.tokenizer.encode("").ids)
         if folder is None:
             encoded = [(each.ids, each.type_ids) for each in self._encoded(rows)]
             self.lengths = [len(ids) for ids, _ in encoded]
@@ -89,11 +97,10 @@ class Texts:
 
     def _encoded(self, rows: Sequence[TextRow]) -> Iterator[EncodedText]:
         tokenizer = self._model.tokenizer
-        special = len(tokenizer.encode("").ids)
         for chunk in chunks(rows, tokenizer, self._limit - self.protected, False):
             encoded = tokenizer.encode(self._model.prefix + " ".join(chunk.texts), None, self._limit)
             # A text of nothing but special tokens teaches nothing.
-            if len(encoded.ids) > special + self.protected:
+            if len(encoded.ids) > self.special + self.protected:
                 yield encoded
 
     def _map(self, rows: Sequence[TextRow], folder: Path) -> None:
@@ -109,12 +116,14 @@ class Texts:
 
     def _write(self, rows: Sequence[TextRow], names: Sequence[Path]) -> None:
         names[0].parent.mkdir(parents=True, exist_ok=True)
-        beside = [name.with_name(f".{name.name}") for name in names]
-        with beside[0].open("wb") as ids, beside[1].open("wb") as types, beside[2].open("wb") as lengths:
+        beside = [name.with_name(f".{name.name}-{os.getpid()}") for name in names]
+        with disk_errors(names[0].parent), contextlib.ExitStack() as stack:
+            ids, types, lengths = (stack.enter_context(name.open("wb")) for name in beside)
             for each in self._encoded(rows):
-                each.ids.tofile(ids)
-                each.type_ids.tofile(types)
-                np.array([len(each.ids)], np.int32).tofile(lengths)
+                # Not `tofile`, which says nothing of a full disk.
+                ids.write(each.ids.tobytes())
+                types.write(each.type_ids.tobytes())
+                lengths.write(np.array([len(each.ids)], np.int32).tobytes())
         # The lengths last: where they are, the others are.
         for own, name in zip(beside, names, strict=True):
             own.replace(name)
@@ -148,8 +157,10 @@ class SegmentPairs:
         self._model, self._task, self.protected = model, task, prefix_ids(model)
         self._limit = min(length, model.tokenizer.max_length)
         self._chunks = chunks(rows, model.tokenizer, self._limit - self.protected, True)
+        self.special = sum(sequence is None for sequence in model.tokenizer.encode("a", "a").sequences)
+        more = self.special - len(model.tokenizer.encode("").ids)
         self.lengths = [
-            len(model.tokenizer.encode(model.prefix + " ".join(each.texts), None, self._limit).ids) + 1
+            len(model.tokenizer.encode(model.prefix + " ".join(each.texts), None, self._limit).ids) + more
             for each in self._chunks
         ]
 

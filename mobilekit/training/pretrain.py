@@ -13,6 +13,7 @@ from torch import nn
 
 from mobilekit.errors import InputError
 from mobilekit.evaluation.intervals import Interval, wilson
+from mobilekit.models.checkpoint import CONFIG_FILE
 from mobilekit.models.model import Model
 from mobilekit.models.save import save_model
 from mobilekit.staging import refuse_existing, staged
@@ -102,7 +103,7 @@ def pretrain(
     Raises InputError as `train` does, and when text has no neighbouring sentences for a pair task.
     """
     settings = settings or Settings()
-    refuse_existing(out, force)
+    refuse_existing(out, force, CONFIG_FILE)
     work = out.with_name(f"{out.name}.training")
     set_dropout(model, settings.dropout)
     accelerator = make_accelerator(settings.precision)
@@ -110,7 +111,7 @@ def pretrain(
         run = _Run(model, corpus, settings, pretraining, work, report)
         made = run.made(resume)
         if accelerator.is_main_process:
-            with staged(out, force) as folder:
+            with staged(out, force, CONFIG_FILE) as folder:
                 made.model.notes += save_model(made.model, folder)
                 (folder / REPORT_FILE).write_text(_json(made, run), encoding="utf-8")
     return made

@@ -63,10 +63,11 @@ def start_bias(module: EncoderWithHead, counts: NDArray[np.int64]) -> None:
 
 
 def token_counts(passages: Texts, size: int) -> NDArray[np.int64]:
-    """How often each token occurs, int64 [size]; special tokens of each passage count too."""
+    """How often each token occurs, int64 [size]; special tokens count too, the model's prefix does not."""
     counts = np.zeros(size, np.int64)
+    skipped = 1 + passages.protected if passages.protected else 0
     for passage in passages:
-        np.add.at(counts, passage.ids, 1)
+        np.add.at(counts, passage.ids[skipped:], 1)
     return counts
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mobilekit.evaluation.intervals import Interval, bootstrap
+from mobilekit.evaluation.intervals import Interval, Statistic, bootstrap
 from mobilekit.evaluation.metrics import metrics_for
 from mobilekit.models.cost import COST_LENGTH, multiply_adds
 from mobilekit.models.model import Model
@@ -17,15 +18,16 @@ from mobilekit.training.predict import predict
 
 @dataclass(frozen=True)
 class Figures:
-    """One model on the judging data. retained: its share of the teacher's main figure, with a 95 % interval.
+    """One model on the judging data. retained: its share of the teacher's main figure, with a 95 % interval; None where
+    the teacher's is not above 0, of which there is no share.
 
     multiply_adds: of the encoder at 128 tokens. seconds: of training.
     """
 
     name: str
     values: dict[str, float]
-    retained: float
-    interval: Interval
+    retained: float | None
+    interval: Interval | None
     parameters: int
     multiply_adds: int
     seconds: float
@@ -46,11 +48,21 @@ def figures(measured: Sequence[tuple[str, Model, float]], rows: Sequence[Any], l
             Figures(
                 name,
                 dict(metrics.scores(predictions, references).values),
-                own(everything) / max(base(everything), 1e-9),
-                bootstrap(lambda drawn, own=own: own(drawn) / max(base(drawn), 1e-9), count),  # type: ignore[misc]
+                own(everything) / base(everything) if base(everything) > 0 else None,
+                _interval(own, base, count) if base(everything) > 0 else None,
                 sum(p.numel() for p in model.module.parameters()),
                 multiply_adds(model.config, COST_LENGTH),
                 seconds,
             )
         )
     return tuple(made)
+
+
+def _interval(own: Statistic, base: Statistic, count: int) -> Interval:
+    """Draws in which the teacher's figure is not above 0 have no share."""
+
+    def share(drawn: NDArray[np.intp]) -> float:
+        teacher = base(drawn)
+        return own(drawn) / teacher if teacher > 0 else float("nan")
+
+    return bootstrap(share, count)

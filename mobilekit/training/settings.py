@@ -46,10 +46,15 @@ class Settings:
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
                 raise InputError(f"{name} is {value}; it has to be above 0.")
-        if not (math.isfinite(self.decay) and self.decay >= 0) or self.save_every < 0 or self.seed < 0:
-            raise InputError("decay, save_every and seed have to be at least 0.")
+        if not (math.isfinite(self.decay) and self.decay >= 0) or self.save_every < 0:
+            raise InputError("decay and save_every have to be at least 0.")
+        if not 0 <= self.seed < 2**63:
+            raise InputError(f"seed is {self.seed}; it has to be at least 0, below 2**63.")
         if not 0 <= self.warm_up < 1:
             raise InputError(f"warm_up is {self.warm_up}; it is a share of all steps, 0 up to 1.")
+        self._check_choices()
+
+    def _check_choices(self) -> None:
         if self.dropout is not None and not 0 <= self.dropout < 1:
             raise InputError(f"dropout is {self.dropout}; it has to be 0 up to 1.")
         if self.precision not in PRECISIONS:

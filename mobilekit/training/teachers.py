@@ -12,6 +12,8 @@ from mobilekit.models.model import Model
 from mobilekit.text.data.rows import TextData
 from mobilekit.training.predict import predict
 
+_LEVEL = 0.025
+
 
 def require_labels(teachers: Sequence[Model], head: HeadConfig) -> None:
     """Raise InputError for a teacher that answers something else than the data ask."""
@@ -58,11 +60,20 @@ def require_better_than_guessing(teacher: Model, judging: TextData, length: int)
     if teacher.head.task != "sequence-classification" or teacher.head.problem_type != "single_label_classification":
         return
     predictions, references = predict(teacher, judging.rows, length)
-    right = float((predictions == references).mean())
+    right = int((predictions == references).sum())
     guess = float(np.bincount(references).max() / len(references))
-    margin = 2 * (guess * (1 - guess) / len(references)) ** 0.5
-    if right <= guess + margin:
+    if guess >= 1 or _by_chance(len(references), len(references), guess) > _LEVEL:
+        # So few rows, or so few of another label, that not even a perfect teacher could prove itself.
+        return
+    if _by_chance(right, len(references), guess) > _LEVEL:
         raise InputError(
-            f"teacher {teacher.name}: {right:.1%} right on {judging.name}, always giving the commonest label is "
-            f"{guess:.1%}; fine-tune it first (mobilekit train), or distil from it --anyway."
+            f"teacher {teacher.name}: {right / len(references):.1%} right on {judging.name}, always giving the commonest "
+            f"label is {guess:.1%}; fine-tune it first (mobilekit train), or distil from it --anyway."
         )
+
+
+def _by_chance(right: int, count: int, guess: float) -> float:
+    """How likely so many right answers are for who is right with probability `guess`."""
+    from scipy.stats import binomtest
+
+    return float(binomtest(right, count, guess, alternative="greater").pvalue)

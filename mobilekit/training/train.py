@@ -12,6 +12,7 @@ from torch import nn
 
 from mobilekit.errors import unknown
 from mobilekit.evaluation.metric import Scores
+from mobilekit.models.checkpoint import CONFIG_FILE
 from mobilekit.models.config import HeadConfig
 from mobilekit.models.cost import COST_LENGTH, multiply_adds
 from mobilekit.models.families.registry import families
@@ -90,7 +91,7 @@ def train(
     and model do not fit, when another run uses that folder, or when the settings differ from the run's that goes on.
     """
     settings = settings or Settings()
-    refuse_existing(out, force)
+    refuse_existing(out, force, CONFIG_FILE)
     alone = freeze == "encoder"
     head = head_for(model, splits.train, mean)
     student = model if head == model.head else with_head(model, head, settings.seed)
@@ -109,7 +110,7 @@ def train(
         if accelerator.is_main_process:
             report("measuring")
             trained = _measured(trained, splits, settings)
-            with staged(out, force) as folder:
+            with staged(out, force, CONFIG_FILE) as folder:
                 student.notes += save_model(student, folder)
                 (folder / METRICS_FILE).write_text(_metrics(trained, splits, settings, freeze), encoding="utf-8")
     return trained

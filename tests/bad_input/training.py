@@ -48,7 +48,32 @@ def _dev_label(place: Place) -> list[str]:
 
 def _ended(place: Place) -> list[str]:
     (place.root / "trained.training" / "checkpoint").mkdir(parents=True)
+    (place.root / "trained.training" / ".mobilekit-run").touch()
     return _trained(_GOOD)(place)
+
+
+def _precious(place: Place) -> list[str]:
+    (place.root / "trained.training").mkdir()
+    (place.root / "trained.training" / "thesis").write_text("x")
+    return _trained(_GOOD)(place)
+
+
+def _linked(place: Place) -> list[str]:
+    (place.root / "real").mkdir()
+    (place.root / "real" / "thesis").write_text("x")
+    (place.root / "trained.training").symlink_to(place.root / "real")
+    return _trained(_GOOD)(place)
+
+
+def _file_for_work(place: Place) -> list[str]:
+    (place.root / "trained.training").write_text("x")
+    return _trained(_GOOD)(place)
+
+
+def _precious_out(place: Place) -> list[str]:
+    (place.root / "trained").mkdir()
+    (place.root / "trained" / "thesis").write_text("x")
+    return [*_trained(_GOOD)(place), "--force"]
 
 
 def _resumed_nothing(place: Place) -> list[str]:
@@ -113,11 +138,22 @@ CASES = (
     Case("train: unknown pooling", _trained(_GOOD, "--pooling", "meen"), r"did you mean 'mean'"),
     Case("train: a folder that is there", _existing, r"trained: exists already; --force replaces it"),
     Case("train: an ended run", _ended, r"trained\.training: a run was ended there; --resume goes on with it"),
+    Case("train: somebody's folder", _precious, r"trained\.training: is not of a run"),
+    Case("train: a link for a folder", _linked, r"trained\.training: is a link or a file"),
+    Case("train: a file for a folder", _file_for_work, r"trained\.training: is a link or a file"),
+    Case("train: force over what is not a model", _precious_out, r"trained: has no config\.json.*does not replace it"),
+    Case("train: seed beyond numbers", _trained(_GOOD, "--seed", "1" + "0" * 20), r"seed is 1"),
     Case("train: nothing to resume", _resumed_nothing, r"no checkpoint to go on from; start without --resume"),
     Case("train: resume and force", _trained(_GOOD, "--resume", "--force"), r"give one of them"),
     Case("distill: unknown recipe", _taught("--recipe", "pdk"), r"recipe 'pdk' is unknown; did you mean 'pkd'"),
     Case("distill: temperature 0", _taught("--temperature", "0"), r"temperature is 0\.0; it has to be above 0"),
     Case("distill: temperature nan", _taught("--temperature", "nan"), r"temperature is nan"),
+    Case("distill: temperature beyond sense", _taught("--temperature", "1e200"), r"temperature is 1e\+200"),
+    Case(
+        "distill: nothing to learn",
+        _taught(*_TINY, "--embedding", "0", "--attention", "0", "--hidden", "0"),
+        r"are all 0: nothing is left to learn",
+    ),
     Case("distill: soft beyond 1", _taught("--soft", "1.1"), r"soft is 1\.1; it has to be 0 to 1"),
     Case(
         "distill: another recipe's option", _taught("--beta", "1"), r"recipe hinton has no option --beta; it has: --m"

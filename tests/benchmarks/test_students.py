@@ -103,6 +103,8 @@ def test_records_are_kept_until_their_command_changes(tmp_path: Path) -> None:
     assert made["report"]["passages"] == 2 and "versions" not in made["report"]
     assert made["environment"]["versions"] and made["wall_seconds"] > 0
     assert carry_out(run, tmp_path, made) is made
+    with pytest.raises(CheckFailedError, match="is of another command"):
+        carry_out(Run("tiny", f"{run.command} --seed 1"), tmp_path, made)
     with pytest.raises(CheckFailedError, match="run broken failed"):
         carry_out(Run("broken", "pretrain --model nothing"), tmp_path, None)
 

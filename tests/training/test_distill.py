@@ -17,7 +17,9 @@ from mobilekit.text.data.rows import Row, TextData, TextRow, TokensRow
 from mobilekit.training.distill import Teaching, distill
 from mobilekit.training.loop import Objective
 from mobilekit.training.recipes.registry import Lesson, recipe
+from mobilekit.training.report import figures
 from mobilekit.training.settings import Settings
+from mobilekit.training.teachers import require_better_than_guessing
 from mobilekit.training.train import Splits, train
 
 SENTIMENT = TextData("toy", "sequence-classification", ("negative", "positive"), "single_label_classification", ROWS)
@@ -100,6 +102,18 @@ def test_teacher_that_guesses_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"teacher tiny-classifier: .* always giving the commonest label is 50.0%"):
         distill(load("tiny-embedding"), [fresh], Splits(SENTIMENT, SENTIMENT), tmp_path / "out", QUICK)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("rows", [ROWS[1:2], [ROWS[1]] * 9 + [ROWS[0]]])
+def test_a_perfect_teacher_passes_where_rows_prove_nothing(teacher: Model, rows: list[Row]) -> None:
+    judged = TextData("toy", "sequence-classification", SENTIMENT.labels, SENTIMENT.problem_type, rows)
+    require_better_than_guessing(teacher, judged, 64)
+
+
+def test_there_is_no_share_of_a_teacher_that_gets_nothing_right(teacher: Model) -> None:
+    wrong = [TextRow(row.text, None, 1 - int(row.label or 0)) for row in ROWS]  # type: ignore[arg-type]
+    base, other = figures([("teacher", teacher, 0.0), ("student", load("tiny-classifier"), 1.0)], wrong, 64)
+    assert base.values["accuracy"] == 0 and base.retained is None and other.interval is None
 
 
 @pytest.mark.parametrize(

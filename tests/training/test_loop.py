@@ -114,3 +114,16 @@ def test_two_processes_do_what_one_does(tmp_path: Path) -> None:
     # A key's bias moves all scores of a query alike, which the softmax undoes: its gradient is rounding, made large.
     names = [name for name in one if "key.bias" not in name]
     assert max(float((one[name] - two[name]).abs().max()) for name in names) < 1e-4
+
+
+@pytest.mark.slow
+def test_processes_without_an_input_in_the_last_batch_do_not_wait_for_ever(tmp_path: Path) -> None:
+    from safetensors.torch import load_file
+
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "OMP_NUM_THREADS": "1"}
+    given = ("--no-dropout", "--rows=17")
+    subprocess.run([sys.executable, *program(tmp_path / "one", *given)], check=True, env=environment)
+    launch = [sys.executable, *LAUNCH.split()]
+    subprocess.run([*launch, *program(tmp_path / "two", *given)], check=True, env=environment, timeout=120)
+    one, two = (load_file(tmp_path / name / "weights") for name in ("one", "two"))
+    assert max(float((one[n] - two[n]).abs().max()) for n in one if "key.bias" not in n) < 1e-4

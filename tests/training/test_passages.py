@@ -61,4 +61,7 @@ def test_unlabelled_text_has_nothing_of_the_test_sentences() -> None:
     learnt = {row.text for row in plain_texts(["movie-sentiment"])}
     judged = {row.text for row in plain_texts(["movie-sentiment:test"])}
     assert len(learnt) > 8000 and len(judged) >= 1450 and not learnt & judged
-    assert len(split_texts(None, ["movie-sentiment", "editorials"], "test")) == 278
+    assert len(split_texts(None, ["editorials"], "test")) == 278
+    assert len(split_texts(None, ["movie-sentiment", "editorials"], "test")) == 1500
+    assert len(split_texts(None, ["movie-sentiment", "editorials"], "dev")) == 263
+    assert split_texts(None, ["editorials", "editorials:test"], "test") == []

@@ -174,7 +174,7 @@ def test_one_run_a_folder(tmp_path: Path) -> None:
         ({"warm_up": 1.0}, "warm_up is 1.0"),
         ({"dropout": 1.5}, "dropout is 1.5"),
         ({"precision": "bf61"}, "did you mean 'bf16'"),
-        ({"seed": -1}, "have to be at least 0"),
+        ({"seed": -1}, "seed is -1; it has to be at least 0"),
     ],
 )
 def test_impossible_settings_are_named(changes: dict[str, float], message: str) -> None:

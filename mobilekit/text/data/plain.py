@@ -49,9 +49,8 @@ def plain_texts(specs: Sequence[str]) -> Texts:
     """
     parts = []
     for spec in specs:
-        name, _, split = spec.rpartition(":")
-        if name not in builtin_names():
-            name, split = spec, _own_split(spec)
+        name = _name(spec)
+        split = spec[len(name) + 1 :] or _own_split(name)
         parts.append(load_data(name, "", split=split or None).rows)
     return Texts(parts)
 
@@ -61,10 +60,24 @@ def split_texts(spec: str | None, learnt: Sequence[str], split: str) -> Sequence
     which is not learnt from, else none."""
     if spec is not None:
         return plain_texts([spec])
-    for name in learnt:
-        if name in builtin_names() and split in builtin_data()[name].splits and _own_split(name) != _UNLABELLED:
+    known = {part for each in learnt for part in _parts(each)}
+    for each in learnt:
+        name = _name(each)
+        if name in builtin_names() and split in builtin_data()[name].splits and (name, split) not in known:
             return plain_texts([f"{name}:{split}"])
     return []
+
+
+def _name(spec: str) -> str:
+    name = spec.rpartition(":")[0]
+    return name if name in builtin_names() else spec
+
+
+def _parts(spec: str) -> list[tuple[str, str]]:
+    """The splits of built-in data that a spec is made of."""
+    name = _name(spec)
+    split = spec[len(name) + 1 :] or _own_split(name) or "train"
+    return [(name, part) for part in (("train", "dev") if split == _UNLABELLED else (split,))]
 
 
 def _own_split(name: str) -> str:

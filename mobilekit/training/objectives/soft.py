@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -36,14 +37,15 @@ def soft_binary(logits: Tensor, teachers: Tensor, temperature: float) -> Tensor:
     return loss.mean(-1).sum() * temperature**2
 
 
-def matched_logits(logits: Tensor, teachers: Tensor, temperature: float) -> Tensor:
+def matched_logits(logits: Tensor, teachers: Tensor, temperature: float, centred: bool = True) -> Tensor:
     """Half the squared error of centred logits, summed over rows and averaged over labels.
 
-    What soft targets become at high temperatures (there, section 2.1, equation 4).
+    What soft targets become at high temperatures (there, section 2.1, equation 4). centred: False where each label
+    stands alone, as of several that may hold.
     """
     error = logits - teachers.mean(0)
-    if error.shape[-1] > 1:
-        # What all logits have in common says nothing; a value alone (regression) says everything.
+    if centred and error.shape[-1] > 1:
+        # What all logits have in common says nothing of one label of many; a value alone (regression) says everything.
         error = error - error.mean(-1, keepdim=True)
     return error.square().mean(-1).sum() / 2
 
@@ -71,9 +73,12 @@ class Answers:
         self.lengths = [len(each.ids) for each in self.features]
         self._head, self._temperature, self._soft = student.head, temperature, soft
         self._hard = task_loss(student.head)
-        self._compare = {"logits": matched_logits}.get(match, soft_cross_entropy)
-        if student.head.problem_type == "multi_label_classification" and match == "probabilities":
-            self._compare = soft_binary
+        self._compare: Callable[[Tensor, Tensor, float], Tensor] = soft_cross_entropy
+        if match == "logits":
+            self._compare = matched_logits
+        if student.head.task == "sequence-classification" and student.head.problem_type == "multi_label_classification":
+            alone = functools.partial(matched_logits, centred=False)
+            self._compare = alone if match == "logits" else soft_binary
         self._words = student.head.task == "token-classification"
         self._kept = [
             _kept(teacher, rows, length, self._rows(rows), folder / f"teacher-{i}.f32")

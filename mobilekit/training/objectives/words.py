@@ -110,9 +110,10 @@ class Words:
 
     def count(self, indices: Sequence[int]) -> list[float]:
         """Masked tokens as many as are aimed at, all tokens, inputs."""
-        sizes = [self.lengths[i] - self._passages.protected for i in indices]
+        kept = self._passages.protected + self._passages.special
+        share = self._masker.masking.share
         return [
-            float(sum(self._masker.masking.share * size for size in sizes)),
+            float(sum(max(1, round(share * (self.lengths[i] - kept))) for i in indices)),
             float(sum(self.lengths[i] for i in indices)),
             float(len(indices)),
         ]

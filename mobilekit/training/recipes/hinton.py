@@ -32,8 +32,8 @@ class SoftOptions:
 
     def __post_init__(self) -> None:
         check_options(self)
-        if not self.temperature > 0:
-            raise InputError(f"temperature is {self.temperature}; it has to be above 0.")
+        if not 0.01 <= self.temperature <= 1000:
+            raise InputError(f"temperature is {self.temperature}; it has to be above 0, from 0.01 to 1000.")
 
 
 def check_soft(lesson: Lesson, name: str) -> None:

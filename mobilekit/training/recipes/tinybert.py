@@ -47,6 +47,10 @@ def _check(lesson: Lesson) -> None:
     from mobilekit.training.teachers import require_layers, require_same_ids
 
     options = lesson.options
+    if (options.general_epochs or options.inner_epochs) and not (
+        options.embedding + options.attention + options.hidden
+    ):
+        raise InputError("recipe tinybert: --embedding, --attention and --hidden are all 0: nothing is left to learn.")
     if lesson.teachers:
         check_soft(lesson, "tinybert")
     if len(lesson.teachers) > 1:

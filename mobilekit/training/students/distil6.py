@@ -28,8 +28,10 @@ def _make(teacher: Model, options: StudentOptions, seed: int, counts: torch.Tens
     count = options.depth or LAYERS
     layers = choose_layers(options.layers or "spaced", old.layers, count)
     fold = teacher.family in ("bert", "mobilekit") and is_plain(old) and not old.position_offset
-    groups = old.groups if count % old.groups == 0 else 1
-    config = replace(old, layers=count, groups=groups, token_types=0 if fold else old.token_types)
+    # Where layers do not fall into the teacher's groups, and where each is a group of its own, none are shared.
+    apart = count % old.groups != 0 or old.groups == old.layers
+    groups, sharing = (1, "none") if apart else (old.groups, old.sharing)
+    config = replace(old, layers=count, groups=groups, sharing=sharing, token_types=0 if fold else old.token_types)
     student = student_of(teacher, config, "distilbert" if fold else teacher.family, f"distil{count}", seed)
     source, target = teacher.module.encoder, student.module.encoder
     if layers is None:

@@ -37,7 +37,7 @@ def factorise(wide: Embeddings, size: int, counts: Tensor | None = None) -> Fact
         tables["token_type"] = wide.token_type.weight
     centred = {name: (t.detach().double() - t.detach().double().mean(1, keepdim=True)) for name, t in tables.items()}
     width = centred["token"].shape[1]
-    directions = _directions(centred, size - 1, counts)
+    directions = _directions(centred, size - 1, counts, wide.offset)
     plane = _plane(size)
     weight, bias = wide.norm.weight.detach().double(), wide.norm.bias.detach()
     projection = weight[:, None] * directions @ plane.T * (width / size) ** 0.5
@@ -45,13 +45,13 @@ def factorise(wide: Embeddings, size: int, counts: Tensor | None = None) -> Fact
     return Factors(narrow, projection.float(), bias.clone())
 
 
-def _directions(tables: dict[str, Tensor], count: int, counts: Tensor | None) -> Tensor:
+def _directions(tables: dict[str, Tensor], count: int, counts: Tensor | None, offset: int) -> Tensor:
     """[H, count], orthonormal."""
     token = tables["token"]
     used = torch.ones(len(token), dtype=torch.float64) if counts is None else counts.double()
     used = used / used.sum()
     parts = [(token, used)]
-    position = tables["position"][:_POSITIONS]
+    position = tables["position"][offset : offset + _POSITIONS]
     parts.append((position, torch.full((len(position),), 1 / len(position), dtype=torch.float64)))
     mean = sum(((weights[:, None] * rows).sum(0) for rows, weights in parts), torch.zeros(token.shape[1]).double())
     if "token_type" in tables:

@@ -69,3 +69,9 @@ def test_several_labels_by_hand() -> None:
     pairs = [(sigmoid(1.5), sigmoid(0.5)), (sigmoid(0.0), sigmoid(-1.0))]
     loss = [-(p * math.log(q) + (1 - p) * math.log(1 - q)) for p, q in pairs]
     assert got.item() == pytest.approx(4 * sum(loss) / 2, rel=1e-6)
+
+
+def test_logits_of_labels_that_stand_alone_are_not_centred() -> None:
+    got = matched_logits(torch.tensor([[6.0, 6.0]]), torch.tensor([[[-6.0, -6.0]]]), 1.0, centred=False)
+    assert got.item() == pytest.approx(144 / 2)
+    assert matched_logits(torch.tensor([[6.0, 6.0]]), torch.tensor([[[-6.0, -6.0]]]), 1.0).item() == 0

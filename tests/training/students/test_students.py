@@ -187,6 +187,16 @@ def test_factors_are_better_where_the_text_is() -> None:
     assert error(counts) < 0.8 * error(None)
 
 
+def test_factors_take_the_positions_that_are_used() -> None:
+    """RoBERTa's first rows stand for nothing."""
+    config = EncoderConfig(200, 48, 1, 4, 64, 48, max_positions=42, position_offset=2)
+    made = Embeddings(config).eval()
+    plain = factorise(made, 16).projection
+    with torch.no_grad():
+        made.position.weight[:2] += 100 * torch.randn(2, 48, generator=torch.Generator().manual_seed(3))
+    assert torch.allclose(factorise(made, 16).projection, plain)
+
+
 def test_albert_shares_the_mean_of_the_layers_it_stands_for() -> None:
     big = teacher()
     student = make("albert", big, embedding_size=32)
@@ -228,6 +238,16 @@ def test_distil6_of_an_albert_is_a_shallower_albert() -> None:
     student = make("distil6", big)
     assert student.family == "albert" and student.config.layers == 6 and student.config.sharing == "all"
     assert torch.equal(student.module.encoder.layers[0].ffn.up.weight, big.module.encoder.layers[0].ffn.up.weight)
+
+
+@pytest.mark.parametrize(("groups", "kept"), [(12, "none"), (4, "none"), (3, "all"), (2, "all"), (1, "all")])
+def test_distil6_of_an_albert_with_groups_has_the_teachers_layers(groups: int, kept: str) -> None:
+    big = teacher(12, sharing="all", embedding_size=32, groups=groups)
+    student = make("distil6", big)
+    assert student.config.sharing == kept and student.family == "albert"
+    for own, layer in enumerate((0, 2, 4, 7, 9, 11)):
+        ours = student.module.encoder.layers[own].ffn.up.weight
+        assert torch.equal(ours, big.module.encoder.layers[layer].ffn.up.weight)
 
 
 def test_tiny4_is_half_as_wide() -> None:
