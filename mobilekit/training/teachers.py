@@ -66,9 +66,10 @@ def require_better_than_guessing(teacher: Model, judging: TextData, length: int)
         # So few rows, or so few of another label, that not even a perfect teacher could prove itself.
         return
     if _by_chance(right, len(references), guess) > _LEVEL:
+        share = right / len(references)
         raise InputError(
-            f"teacher {teacher.name}: {right / len(references):.1%} right on {judging.name}, always giving the commonest "
-            f"label is {guess:.1%}; fine-tune it first (mobilekit train), or distil from it --anyway."
+            f"teacher {teacher.name}: {share:.1%} right on {judging.name}, always giving the commonest label is "
+            f"{guess:.1%}; fine-tune it first (mobilekit train), or distil from it --anyway."
         )
 
 
