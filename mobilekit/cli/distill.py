@@ -109,8 +109,6 @@ def _show(made: Distilled, out: Path, as_json: bool) -> None:
         return
     for note in made.student.notes:
         click.echo(f"note: {note}", err=True)
-    if not made.rows:  # another process shows them
-        return
     names = list(made.rows[0].values)
     columns = ["model", *names, "of the teacher", "95 % interval", "parameters", "multiply-adds at 128", "trained"]
     rows = [

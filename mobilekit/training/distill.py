@@ -175,6 +175,8 @@ def _run(
 
 
 def _json(made: Distilled, splits: Splits, lesson: Lesson, teaching: Teaching) -> str:
+    from accelerate import PartialState
+
     from mobilekit.host import versions
 
     judging = splits.test or splits.dev
@@ -193,11 +195,8 @@ def _json(made: Distilled, splits: Splits, lesson: Lesson, teaching: Teaching) -
             "rows": len(judging.rows),
         },
         "rows": [asdict(row) for row in made.rows],
-        "stages": {
-            name: {"epochs": o.epochs, "best_epoch": o.best_epoch, "steps": o.steps, "seconds": round(o.seconds, 1)}
-            for name, o in made.stages.items()
-        },
-        "processes": make_accelerator(lesson.settings.precision).num_processes,
+        "stages": {name: outcome.summary() for name, outcome in made.stages.items()},
+        "processes": PartialState().num_processes,
         "versions": {name: version for name, version in versions().items() if version},
     }
     return json.dumps(content, indent=1, sort_keys=True) + "\n"

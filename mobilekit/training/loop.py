@@ -58,6 +58,11 @@ class Outcome:
     seconds: float = 0.0
     steps: int = 0
 
+    def summary(self) -> dict[str, Any]:
+        """What reports say of a run, as JSON values."""
+        kept = {"epochs": self.epochs, "best_epoch": self.best_epoch, "steps": self.steps}
+        return {**kept, "seconds": round(self.seconds, 1)}
+
 
 class Loop:
     """Trains `module` in place; at the end it has the weights of the best epoch.

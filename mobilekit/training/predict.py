@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from mobilekit.decoding.spans import NO_ANSWER, decode_spans
 from mobilekit.evaluation.metric import Scores
@@ -49,24 +50,29 @@ def predict(
 def outputs(model: Model, features: Sequence[Features]) -> list[NDArray[np.float32]]:
     """The head's output for each input: [size], or [its own tokens, size]. In evaluation mode, longest inputs first."""
     found: list[NDArray[np.float32]] = [np.empty(0, np.float32)] * len(features)
-    was_training, device = model.module.training, next(model.module.parameters()).device
+    was_training = model.module.training
     model.module.eval()
     with torch.no_grad():
-        for indices in batches_by_length([len(each.ids) for each in features]):
-            batch = collate([features[i] for i in indices], model.config)
-            batch.pop("target")
-            values = model.module(**{name: v.to(device) for name, v in batch.items()}).float().cpu().numpy()
+        for indices, batch in batches_by_length(model, features):
+            values = model.module(**batch).float().cpu().numpy()
             for i, value in zip(indices, values, strict=True):
                 found[i] = value[: len(features[i].ids)] if model.head.per_token else value
     model.module.train(was_training)
     return found
 
 
-def batches_by_length(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Indices of all inputs in batches of about one length, the longest first: too little memory shows at once."""
-    order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+def batches_by_length(model: Model, features: Sequence[Features]) -> Iterator[tuple[list[int], dict[str, Tensor]]]:
+    """All inputs in batches of about one length, on the model's device and without targets: indices, batch.
+
+    The longest come first: too little memory shows at once.
+    """
+    device = next(model.module.parameters()).device
+    order = sorted(range(len(features)), key=lambda i: -len(features[i].ids))
     for start in range(0, len(order), _BATCH):
-        yield order[start : start + _BATCH]
+        indices = order[start : start + _BATCH]
+        batch = collate([features[i] for i in indices], model.config)
+        batch.pop("target")
+        yield indices, {name: values.to(device) for name, values in batch.items()}
 
 
 def _tags(

@@ -210,6 +210,8 @@ def _freeze(module: nn.Module) -> None:
 
 
 def _json(made: Pretrained, run: _Run) -> str:
+    from accelerate import PartialState
+
     from mobilekit.host import versions
 
     content = {
@@ -223,11 +225,8 @@ def _json(made: Pretrained, run: _Run) -> str:
         "unigram_entropy": made.unigram_entropy,
         "test": None if made.test is None else asdict(made.test),
         "pair_interval": None if made.pair_interval is None else asdict(made.pair_interval),
-        "stages": {
-            name: {"epochs": o.epochs, "best_epoch": o.best_epoch, "steps": o.steps, "seconds": round(o.seconds, 1)}
-            for name, o in made.stages.items()
-        },
-        "processes": make_accelerator(run.settings.precision).num_processes,
+        "stages": {name: outcome.summary() for name, outcome in made.stages.items()},
+        "processes": PartialState().num_processes,
         "versions": {name: version for name, version in versions().items() if version},
     }
     return json.dumps(content, indent=1, sort_keys=True) + "\n"

@@ -15,7 +15,6 @@ from mobilekit.models.families.registry import families
 from mobilekit.models.heads import FillMask
 from mobilekit.models.model import EncoderWithHead, Model
 from mobilekit.models.rehead import with_head
-from mobilekit.text.data.rows import TextRow
 from mobilekit.training.features import IGNORED
 from mobilekit.training.masking import Masker
 from mobilekit.training.objectives.words import Guide, WordModule, Words, WordWeights, draw_batch
@@ -149,8 +148,3 @@ def unigram_entropy(counts: NDArray[np.int64], special: Sequence[int]) -> float:
     own[list(special)] = 0
     shares = own[own > 0] / own.sum()
     return float(-(shares * np.log(shares)).sum())
-
-
-def plain_rows(rows: Sequence[object]) -> list[TextRow]:
-    """The texts among rows, without labels."""
-    return [row for row in rows if isinstance(row, TextRow)]

@@ -155,6 +155,8 @@ def set_dropout(model: Model, share: float | None) -> None:
 
 
 def _metrics(trained: Trained, splits: Splits, settings: Settings, frozen: str) -> str:
+    from accelerate import PartialState
+
     from mobilekit.host import versions
 
     content: dict[str, Any] = {
@@ -166,12 +168,9 @@ def _metrics(trained: Trained, splits: Splits, settings: Settings, frozen: str) 
         "data": {name: {"name": d.name, "rows": len(d.rows)} for name, d in vars(splits).items() if d is not None},
         "parameters": sum(p.numel() for p in trained.model.module.parameters()),
         "multiply_adds": multiply_adds(trained.model.config, COST_LENGTH),
-        "epochs": trained.outcome.epochs,
-        "best_epoch": trained.outcome.best_epoch,
-        "steps": trained.outcome.steps,
-        "seconds": round(trained.outcome.seconds, 1),
+        **trained.outcome.summary(),
         "test": None if trained.test is None else dict(trained.test.values),
-        "processes": make_accelerator(settings.precision).num_processes,
+        "processes": PartialState().num_processes,
         "versions": {name: version for name, version in versions().items() if version},
     }
     return json.dumps(content, indent=1, sort_keys=True) + "\n"

@@ -47,12 +47,8 @@ class Frozen:
 
     def _compute(self, put: Put) -> None:
         module = self._model.module.eval()
-        device = next(module.parameters()).device
         with torch.no_grad():
-            for indices in batches_by_length(self.lengths):
-                batch = collate([self._features[i] for i in indices], self._model.config)
-                batch.pop("target")
-                batch = {name: values.to(device) for name, values in batch.items()}
+            for indices, batch in batches_by_length(self._model, self._features):
                 states, mask = module.encoder(**batch).last, batch["attention_mask"]
                 if not self._head.per_token:
                     states = mean_of_tokens(states, mask)[:, None] if self._head.mean else states[:, :1]

@@ -89,12 +89,8 @@ def _state(states: Tensor, mask: Tensor, mean: bool) -> Tensor:
 def _states(teacher: Model, rows: Sequence[Row], length: int, layers: Sequence[int], mean: bool, put: Put) -> None:
     features = encode_rows(teacher, rows, length)
     module = teacher.module.eval()
-    device = next(module.parameters()).device
     with torch.no_grad():
-        for indices in batches_by_length([len(each.ids) for each in features]):
-            batch = collate([features[i] for i in indices], teacher.config)
-            batch.pop("target")
-            batch = {name: values.to(device) for name, values in batch.items()}
+        for indices, batch in batches_by_length(teacher, features):
             hidden = module.encoder(**batch, intermediate=True).hidden
             found = torch.stack([_state(hidden[i], batch["attention_mask"], mean) for i in layers], 1)
             for i, values in zip(indices, found.float().cpu().numpy(), strict=True):

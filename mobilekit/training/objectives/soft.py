@@ -143,12 +143,9 @@ def _kept(teacher: Model, rows: Sequence[Row], length: int, sizes: Sequence[int]
     def compute(put: Put) -> None:
         features = encode_rows(teacher, rows, length)
         module = teacher.module.eval()
-        device = next(module.parameters()).device
         with torch.no_grad():
-            for indices in batches_by_length([len(each.ids) for each in features]):
-                batch = collate([features[i] for i in indices], teacher.config)
-                batch.pop("target")
-                found = module(**{name: v.to(device) for name, v in batch.items()}).float().cpu().numpy()
+            for indices, batch in batches_by_length(teacher, features):
+                found = module(**batch).float().cpu().numpy()
                 for i, values in zip(indices, found, strict=True):
                     put(i, _own(values, features[i], sizes[i], teacher))
 

@@ -16,6 +16,7 @@ from mobilekit.training.recipes.registry import Lesson, Recipe, register
 
 if TYPE_CHECKING:
     from mobilekit.text.data.rows import Row
+    from mobilekit.training.objectives.soft import Answers
     from mobilekit.training.stages import Stage
 
 MATCHES = ("probabilities", "logits")
@@ -51,27 +52,23 @@ def check_soft(lesson: Lesson, name: str) -> None:
             require_same_ids(lesson.student, teacher, name)
 
 
+def ask(lesson: Lesson, rows: Sequence[Row]) -> Answers:
+    """What the lesson's teachers answer to rows, to be compared as its options say."""
+    from mobilekit.training.objectives.soft import Answers
+
+    lesson.report("asking the teacher")
+    options, length = lesson.options, lesson.settings.length
+    compared = (options.temperature, options.soft, options.match)
+    return Answers(lesson.student, lesson.teachers, rows, length, lesson.folder, *compared)
+
+
 def soft_stage(lesson: Lesson, rows: Callable[[], Sequence[Row]] | None = None) -> Stage:
     """The stage that learns the teachers' answers: the last one of most recipes. rows: other ones than the lesson's."""
-    from mobilekit.training.objectives.soft import Answers, Soft
+    from mobilekit.training.objectives.soft import Soft
     from mobilekit.training.stages import Stage
 
-    options = lesson.options
-
     def objective() -> Soft:
-        asked = lesson.rows if rows is None else rows()
-        lesson.report("asking the teacher")
-        answers = Answers(
-            lesson.student,
-            lesson.teachers,
-            asked,
-            lesson.settings.length,
-            lesson.folder,
-            options.temperature,
-            options.soft,
-            options.match,
-        )
-        return Soft(lesson.student, answers)
+        return Soft(lesson.student, ask(lesson, lesson.rows if rows is None else rows()))
 
     return Stage("answers", objective, lesson.student.module, lesson.settings, judged=True)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mobilekit.errors import InputError
 from mobilekit.training.options import option
-from mobilekit.training.recipes.hinton import SoftOptions, check_soft
+from mobilekit.training.recipes.hinton import SoftOptions, ask, check_soft
 from mobilekit.training.recipes.registry import Lesson, Recipe, register
 
 if TYPE_CHECKING:
@@ -48,20 +48,9 @@ def _task(lesson: Lesson) -> Sequence[Stage]:
 
     def objective() -> Patient:
         from mobilekit.training.objectives.patient import Patient, patient_layers
-        from mobilekit.training.objectives.soft import Answers
 
         options, teacher, length = lesson.options, lesson.teachers[0], lesson.settings.length
-        lesson.report("asking the teacher")
-        answers = Answers(
-            lesson.student,
-            lesson.teachers,
-            lesson.rows,
-            length,
-            lesson.folder,
-            options.temperature,
-            options.soft,
-            options.match,
-        )
+        answers = ask(lesson, lesson.rows)
         layers = patient_layers(options.patience, lesson.student.config.layers, teacher.config.layers)
         return Patient(lesson.student, teacher, answers, lesson.rows, length, lesson.folder, layers, options.beta)
 
