@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchmarks.student_runs import TASK, TEXT, Row, Run
+from benchmarks.student_runs import INSIDES, TASK, TEXT, Row, Run
 
 _TAUGHT = f"distill --teacher {{teacher-0}} {TASK} --skip-alone"
 _DISTILBERT = f"{_TAUGHT} --recipe distilbert --general-teacher {{words}} {TEXT} --general-epochs 2 --epochs 2"
 _TINYBERT = (
     f"{_TAUGHT} --recipe tinybert --general-teacher {{words}} {TEXT} --general-epochs 1 --inner-epochs 1 --copies 2 "
-    "--epochs 1"
+    f"--epochs 1 {INSIDES}"
 )
 _ALBERT = f"{_TAUGHT} --student albert --epochs 2"
 _PAIRS = "pretrain --model albert --teacher {words} --text editorials --length 128 --epochs 8 --learning-rate 2e-4"
@@ -28,7 +28,11 @@ _PARTS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
         ("tinybert", "all of it", _TINYBERT),
         ("tinybert-no-general", "without plain text", f"{_TINYBERT} --general-epochs 0"),
         ("tinybert-no-inner", "without the insides on the task's text", f"{_TINYBERT} --inner-epochs 0"),
-        ("tinybert-no-copies", "without variations (three times the passes)", f"{_TINYBERT} --copies 0 --epochs 3"),
+        (
+            "tinybert-no-copies",
+            "without variations (three times the passes)",
+            f"{_TINYBERT} --copies 0 --inner-epochs 3 --epochs 3",
+        ),
         ("tinybert-no-embedding", "without the embeddings", f"{_TINYBERT} --embedding 0"),
         ("tinybert-no-attention", "without the attention scores", f"{_TINYBERT} --attention 0"),
         ("tinybert-no-hidden", "without the hidden states", f"{_TINYBERT} --hidden 0"),

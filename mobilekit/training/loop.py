@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -45,6 +45,15 @@ class Objective(Protocol):
 
     def loss(self, module: nn.Module, indices: Sequence[int], device: torch.device) -> Tensor:
         """The loss, summed over the targets of these inputs: one value, or [parts]."""
+        ...
+
+
+@runtime_checkable
+class Redrawn(Protocol):
+    """An objective whose inputs are drawn anew in each step, the same in all processes and pieces of a batch."""
+
+    def redraw(self, seed: int) -> None:
+        """Draw by `seed` from now on."""
         ...
 
 
@@ -131,6 +140,8 @@ class Loop:
     ) -> float:
         process, processes = accelerator.process_index, accelerator.num_processes
         torch.manual_seed(mixed(self.settings.seed, step, process))
+        if isinstance(self.objective, Redrawn):
+            self.objective.redraw(mixed(self.settings.seed, step))
         wrapped.train()
         # By the count of the whole batch: an average of averages would weigh short shares more.
         whole, total = torch.tensor(self.objective.count(batch), device=accelerator.device).clamp_min(1.0), 0.0

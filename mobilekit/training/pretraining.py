@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -117,15 +118,15 @@ def word_judge(model: Model, module: WordModule, passages: Passages, masker: Mas
 
 def measure_words(model: Model, module: WordModule, passages: Passages, masker: Masker, rounds: int = 1) -> WordFigures:
     """Figures on passages, masked in a way that is always the same. rounds: how often each is drawn."""
-    rng, device = np.random.default_rng(_SEED), next(module.parameters()).device
+    device = next(module.parameters()).device
     was_training = module.training
     module.eval()
     loss, right, words, pairs, pairs_right = 0.0, 0, 0, 0, 0
     order = sorted(range(len(passages.lengths)), key=lambda i: -passages.lengths[i])
     with torch.no_grad():
-        for start in range(0, len(order) * rounds, _BATCH):
-            indices = [order[i % len(order)] for i in range(start, min(start + _BATCH, len(order) * rounds))]
-            batch, answers = draw_batch(passages, indices, masker, model.config, rng)
+        for number, start in itertools.product(range(rounds), range(0, len(order), _BATCH)):
+            indices = order[start : start + _BATCH]
+            batch, answers = draw_batch(passages, indices, masker, model.config, _SEED + number)
             batch = {name: values.to(device) for name, values in batch.items()}
             target = batch.pop("target")
             asked = target != IGNORED

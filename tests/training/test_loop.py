@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,30 @@ def test_pieces_of_a_batch_give_the_same_step(tmp_path: Path) -> None:
         Loop(model.module, Supervised(model, encode_rows(model, ROWS, 32)), settings, tmp_path / str(parts)).run()
         results.append({name: p.detach() for name, p in model.module.named_parameters()})
     assert all((results[0][n] - results[1][n]).abs().max() < 1e-4 for n in results[0])
+
+
+def test_masks_are_drawn_anew_in_each_step(tmp_path: Path) -> None:
+    class Seen:
+        lengths = [4] * 8
+
+        def __init__(self) -> None:
+            self.seeds: list[int] = []
+
+        def redraw(self, seed: int) -> None:
+            self.seeds.append(seed)
+
+        def count(self, indices: Sequence[int]) -> float:
+            return float(len(indices))
+
+        def loss(self, module: torch.nn.Module, indices: Sequence[int], device: torch.device) -> torch.Tensor:
+            return module(torch.ones(len(indices), 2)).sum()
+
+    found = []
+    for parts in (1, 2):
+        seen = Seen()
+        Loop(torch.nn.Linear(2, 1), seen, Settings(epochs=2, batch=4, parts=parts), tmp_path / str(parts)).run()
+        found.append(seen.seeds)
+    assert found[0] == found[1] and len(set(found[0])) == 4
 
 
 def test_settings_have_to_be_those_of_the_run_that_goes_on(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def cosine_distance(ours: Tensor, theirs: Tensor, mask: Tensor) -> Tensor:
 
 
 class Words:
-    """Loss of masked words in passages that are masked anew each time. The module is a `WordModule`."""
+    """Loss of masked words in passages that are masked anew in each step. The module is a `WordModule`."""
 
     def __init__(
         self,
@@ -107,6 +107,11 @@ class Words:
         self._config, self._passages, self._masker = model.config, passages, masker
         self._weights, self._guide = weights, guide
         self.lengths = list(passages.lengths)
+        self._seed = 0
+
+    def redraw(self, seed: int) -> None:
+        """From now on passages are drawn and masked by `seed`."""
+        self._seed = seed
 
     def count(self, indices: Sequence[int]) -> list[float]:
         """Masked tokens as many as are aimed at, all tokens, inputs."""
@@ -120,8 +125,7 @@ class Words:
 
     def loss(self, module: nn.Module, indices: Sequence[int], device: torch.device) -> Tensor:
         """[3]: of masked words (and the teacher's), of states, of pairs, each summed."""
-        rng = np.random.default_rng(int(torch.randint(2**62, ())))
-        batch, pairs = draw_batch(self._passages, indices, self._masker, self._config, rng)
+        batch, pairs = draw_batch(self._passages, indices, self._masker, self._config, self._seed)
         batch = {name: values.to(device) for name, values in batch.items()}
         target = batch.pop("target")
         asked = target != IGNORED
@@ -154,11 +158,16 @@ class Words:
 
 
 def draw_batch(
-    passages: Passages, indices: Sequence[int], masker: Masker, config: EncoderConfig, rng: np.random.Generator
+    passages: Passages, indices: Sequence[int], masker: Masker, config: EncoderConfig, seed: int
 ) -> tuple[dict[str, Tensor], list[int]]:
-    """Passages drawn and masked, as `collate` gives them, and the answers of their pair task."""
+    """Passages drawn and masked, as `collate` gives them, and the answers of their pair task.
+
+    Each is a function of `seed` and its index alone, so that pieces of a batch, in whatever process, are as they are in
+    the whole one.
+    """
     features, pairs = [], []
     for i in indices:
+        rng = np.random.default_rng([seed, i])
         passage = passages.draw(i, rng)
         # The first token is a special one; the prefix comes after it.
         kept = 1 + passages.protected if passages.protected else 0

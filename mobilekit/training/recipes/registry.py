@@ -51,7 +51,7 @@ class Lesson:
 @dataclass(frozen=True)
 class Recipe:
     """A recipe. source: the paper. options: its dataclass. student: the usual one's name. layers: which of the
-    teacher's layers that begins with (see `mobilekit.training.students.copying`).
+    teacher's layers that begins with (see `choose_layers` in `mobilekit.training.students.copying`).
 
     check: raises InputError for a lesson that cannot be given, before anything is computed. general: stages on plain
     text, which need no labels (None: it has none). task: stages on the labelled data; the last one's best epoch is the

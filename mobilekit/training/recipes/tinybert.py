@@ -184,5 +184,6 @@ register(
         _check,
         _task,
         _general,
+        layers="mapped",
     )
 )

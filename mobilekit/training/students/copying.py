@@ -12,6 +12,7 @@ from mobilekit.models.config import EncoderConfig, HeadConfig
 from mobilekit.models.encoder import Encoder
 from mobilekit.models.families.registry import families
 from mobilekit.models.model import Model, Source, fresh_module
+from mobilekit.training.objectives.mimicry import spread_map
 
 
 def spaced(teacher: int, student: int) -> tuple[int, ...]:
@@ -22,22 +23,26 @@ def spaced(teacher: int, student: int) -> tuple[int, ...]:
 
 
 def choose_layers(text: str, teacher: int, student: int) -> tuple[int, ...] | None:
-    """The teacher's layers that a student begins with; None: with none. Raises InputError."""
+    """The teacher's layers that a student begins with; None: with none. Raises InputError.
+
+    mapped: those that recipe tinybert compares the student's with.
+    """
     if text == "none":
         return None
-    if student > teacher and text in ("spaced", "first", "last"):
+    if student > teacher and text in ("spaced", "first", "last", "mapped"):
         raise InputError(
             f"the student has {student} layers, its teacher {teacher}: it may not be deeper than the teacher it is "
             "made from."
         )
     named = {"spaced": spaced(teacher, student), "first": tuple(range(student))}
-    named["last"] = tuple(range(teacher - student, teacher))
+    named |= {"last": tuple(range(teacher - student, teacher)), "mapped": spread_map(student, teacher)}
     if text in named:
         return named[text]
     try:
         layers = tuple(int(part) for part in text.split(","))
     except ValueError:
-        raise InputError(f"layers '{text}': give spaced, first, last, none, or numbers such as 0,2,4.") from None
+        said = "give spaced, first, last, mapped, none, or numbers such as 0,2,4."
+        raise InputError(f"layers '{text}': {said}") from None
     if len(layers) != student:
         raise InputError(f"layers '{text}' names {len(layers)} of the teacher's layers, the student has {student}.")
     wrong = [layer for layer in layers if not 0 <= layer < teacher]

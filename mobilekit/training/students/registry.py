@@ -23,7 +23,7 @@ SHARINGS = ("none", "attention", "ffn", "all")
 class StudentOptions:
     """How a student is made. 0 and "": the student's, or the recipe's, own."""
 
-    layers: str = option("", "The teacher's layers that the student begins with: spaced, first, last, none, or 0,2,4.")
+    layers: str = option("", "The teacher's layers to begin with: spaced, first, last, mapped, none, or 0,2,4.")
     depth: int = option(0, "How many layers the student has, where its name does not say.", least=0)
     sharing: str = option("all", "What the layers of an albert share.", SHARINGS)
     groups: int = option(1, "Groups of layers that share, of an albert.", least=1)

@@ -33,10 +33,9 @@ def model() -> Model:
     return load("tiny-words")
 
 
-def loss(model: Model, weights: WordWeights, guide: Guide | None = None, seed: int = 3) -> torch.Tensor:
+def loss(model: Model, weights: WordWeights, guide: Guide | None = None) -> torch.Tensor:
     texts = Texts(model, ROWS, 64)
     masker = Masker(model.tokenizer, model.config.vocab_size)
-    torch.manual_seed(seed)
     return Words(model, texts, masker, weights, guide).loss(WordModule(model.module).eval(), range(8), CPU)
 
 
@@ -49,9 +48,7 @@ def test_cosine_distance_by_hand() -> None:
 
 def test_masked_loss_is_the_cross_entropy_of_masked_words_alone(model: Model) -> None:
     texts, masker = Texts(model, ROWS, 64), Masker(model.tokenizer, model.config.vocab_size)
-    torch.manual_seed(3)
-    rng = np.random.default_rng(int(torch.randint(2**62, ())))
-    batch, pairs = draw_batch(texts, range(8), masker, model.config, rng)
+    batch, pairs = draw_batch(texts, range(8), masker, model.config, 0)
     target = batch.pop("target")
     logits = model.module(**batch)
     expected = functional.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=IGNORED, reduction="sum")
@@ -65,9 +62,7 @@ def test_soft_part_is_the_teachers_cross_entropy_at_the_temperature(model: Model
         for parameter in teacher.module.parameters():
             parameter.mul_(1.2)
     texts, masker = Texts(model, ROWS, 64), Masker(model.tokenizer, model.config.vocab_size)
-    torch.manual_seed(3)
-    rng = np.random.default_rng(int(torch.randint(2**62, ())))
-    batch, _ = draw_batch(texts, range(8), masker, model.config, rng)
+    batch, _ = draw_batch(texts, range(8), masker, model.config, 0)
     asked = batch.pop("target") != IGNORED
     ours, theirs = model.module(**batch)[asked], teacher.module(**batch)[asked]
     expected = -4 * ((theirs / 2).softmax(-1) * (ours / 2).log_softmax(-1)).sum()
@@ -82,9 +77,7 @@ def test_cosine_part_is_of_the_layer_asked_for(model: Model, layer: str) -> None
         teacher.module.encoder.embeddings.norm.weight.mul_(torch.linspace(0.5, 1.5, 64))
         teacher.module.encoder.layers[1].ffn.norm.weight.mul_(torch.linspace(0.1, 2, 64))
     texts, masker = Texts(model, ROWS, 64), Masker(model.tokenizer, model.config.vocab_size)
-    torch.manual_seed(3)
-    rng = np.random.default_rng(int(torch.randint(2**62, ())))
-    batch, _ = draw_batch(texts, range(8), masker, model.config, rng)
+    batch, _ = draw_batch(texts, range(8), masker, model.config, 0)
     batch.pop("target")
     ours, theirs = model.module.encoder(**batch), teacher.module.encoder(**batch)
     states = (ours.last, theirs.last) if layer == "last" else (ours.embeddings, theirs.embeddings)
@@ -144,11 +137,8 @@ def test_pair_part_by_hand_and_counts(model: Model) -> None:
     with torch.no_grad():
         head.answer.weight.zero_()
         head.answer.bias.copy_(torch.tensor([0.0, math.log(3.0)]))
-    torch.manual_seed(3)
     got = objective.loss(WordModule(model.module, head).eval(), range(4), CPU)
-    torch.manual_seed(3)
-    rng = np.random.default_rng(int(torch.randint(2**62, ())))
-    _, answers = draw_batch(pairs, range(4), masker, model.config, rng)
+    _, answers = draw_batch(pairs, range(4), masker, model.config, 0)
     expected = sum(-math.log(0.75 if answer else 0.25) for answer in answers)
     assert got[2].item() == pytest.approx(3 * expected, rel=1e-5)
     tokens, inputs = objective.count(range(4))[1:]
@@ -161,9 +151,19 @@ def test_a_prefix_is_never_asked_for(model: Model) -> None:
     assert texts.protected == 2
     first = model.tokenizer.encode("great movie").ids[1:3]
     for seed in range(30):
-        batch, _ = draw_batch(texts, range(16), masker, model.config, np.random.default_rng(seed))
+        batch, _ = draw_batch(texts, range(16), masker, model.config, seed)
         assert (batch["target"][:, :3] == IGNORED).all()
         assert (batch["input_ids"][:, 1:3] == torch.from_numpy(first.astype(np.int64))).all()
+
+
+def test_an_input_is_drawn_alike_in_any_piece_of_a_batch(model: Model) -> None:
+    texts, masker = Texts(model, ROWS, 64), Masker(model.tokenizer, model.config.vocab_size)
+    objective, module = Words(model, texts, masker), WordModule(model.module).eval()
+    whole = objective.loss(module, range(8), CPU)
+    pieces = objective.loss(module, [5, 6, 7], CPU) + objective.loss(module, [0, 1, 2, 3, 4], CPU)
+    assert torch.allclose(whole, pieces, rtol=1e-5)
+    objective.redraw(1)
+    assert not torch.allclose(whole, objective.loss(module, range(8), CPU), rtol=1e-3)
 
 
 def test_an_input_as_passages_are(model: Model) -> None:

@@ -46,6 +46,7 @@ def test_layers_are_those_of_distilbert() -> None:
     assert spaced(24, 6) == (0, 5, 9, 14, 18, 23) and spaced(6, 3) == (0, 3, 5)
     assert spaced(4, 4) == (0, 1, 2, 3) and spaced(12, 1) == (0,)
     assert choose_layers("first", 12, 3) == (0, 1, 2) and choose_layers("last", 12, 3) == (9, 10, 11)
+    assert choose_layers("mapped", 12, 6) == (1, 3, 5, 7, 9, 11) and choose_layers("mapped", 12, 4) == (2, 5, 8, 11)
     assert choose_layers("5,0,2", 12, 3) == (5, 0, 2) and choose_layers("none", 2, 3) is None
 
 
@@ -55,7 +56,7 @@ def test_layers_are_those_of_distilbert() -> None:
         ("spaced", "6 layers, its teacher 4: it may not be deeper"),
         ("0,1", "names 2 of the teacher's layers, the student has 6"),
         ("0,1,2,3,4,4", "layer 4 is out of range; the teacher's are 0 to 3"),
-        ("evenly", "give spaced, first, last, none"),
+        ("evenly", "give spaced, first, last, mapped, none"),
     ],
 )
 def test_impossible_layers_are_named(text: str, message: str) -> None:
