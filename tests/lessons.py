@@ -123,3 +123,40 @@ def soft_targets(ours: Tensor, theirs: Sequence[Tensor], temperature: float) -> 
 def labelled(ours: Tensor, label: int) -> Tensor:
     """Cross-entropy with a label. ours: [labels]."""
     return functional.nll_loss(functional.log_softmax(ours, 0)[None], torch.tensor([label]))
+
+
+@dataclass(frozen=True)
+class Riddle:
+    """A text with words to guess, and what the student made of it: of the pass that its loss was computed from. ids: as
+    the student got them. asked: the true id of each place that is asked for. logits: the student's at these places.
+    last, embeddings: its states, [length, width]."""
+
+    ids: list[int]
+    types: list[int]
+    asked: dict[int, int]
+    logits: dict[int, Tensor]
+    last: Tensor
+    embeddings: Tensor
+
+    def look(self, of: Model) -> Look:
+        """What another model sees in it."""
+        return look_at(of, self.ids, self.types)
+
+
+def riddles_of(stage: Stage, count: int) -> tuple[Tensor, list[Riddle]]:
+    """A loss of a stage that is about masked words, and the first `count` of `TEXTS` as they were masked for it."""
+    passes: list[tuple[dict[str, Tensor], Any]] = []
+    hook = stage.module.register_forward_hook(lambda _, __, given, out: passes.append((given, out)), with_kwargs=True)
+    losses = loss_of(stage, count)
+    hook.remove()
+    ((given, out),) = passes
+    riddles, answers = [], iter(out.words)
+    for row, text in enumerate(TEXTS[:count]):
+        true = load("tiny-classifier").tokenizer.encode(text).ids.tolist()
+        assert int(given["attention_mask"][row].sum()) == len(true)
+        asked = {i: true[i] for i in range(len(true)) if given["asked"][row, i]}
+        logits = {i: next(answers) for i in asked}
+        own = slice(0, len(true))
+        ids = given["input_ids"][row, own].tolist()
+        riddles.append(Riddle(ids, [0] * len(ids), asked, logits, out.last[row, own], out.embeddings[row, own]))
+    return losses, riddles
