@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +51,9 @@ def _has_bf16() -> bool:
 def make_optimizer(module: nn.Module, settings: Settings) -> Any:
     """AdamW (Loshchilov & Hutter 2019) or LAMB (You et al. 2020, algorithm 2), without decay of biases and norms.
 
-    Frozen parameters are left out. Raises MissingExtraError for LAMB without pytorch-optimizer.
+    LAMB is the library's: moments are not corrected for their bias, which is a factor that all of a tensor's update has
+    in common, and the trust ratio takes it out again. Frozen parameters are left out. Raises MissingExtraError for LAMB
+    without pytorch-optimizer.
     """
     named = [(name, p) for name, p in module.named_parameters() if p.requires_grad]
     plain = [p for name, p in named if p.dim() < 2]
@@ -62,8 +65,14 @@ def make_optimizer(module: nn.Module, settings: Settings) -> Any:
         raise MissingExtraError("pytorch-optimizer", "train", "LAMB")
     from pytorch_optimizer import Lamb
 
-    # The paper adds the decay to the update, before the trust ratio; the library calls that not decoupled.
-    return Lamb([g for g in groups if g["params"]], lr=settings.learning_rate, weight_decouple=False, eps=1e-6)
+    # The paper adds the decay to the update, before the trust ratio; the library calls that not decoupled. It would also
+    # make the first steps up to ten times too long, correcting the bias of the first moment behind the trust ratio.
+    given = {"weight_decouple": False, "adam_debias": True, "eps": 1e-6}
+    lamb = Lamb([g for g in groups if g["params"]], lr=settings.learning_rate, **given)
+    # The library caps the norm of weights in the trust ratio at 10, which embedding tables are above: the paper (section
+    # 4) and ALBERT's reference take it as it is.
+    lamb.clamp = math.inf
+    return lamb
 
 
 def mixed(*numbers: int) -> int:
