@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -26,12 +26,14 @@ class Features:
     """One input. ids, types: int32 [n].
 
     target: int64 [] (one label of many), float32 [labels] (several labels, regression), int64 [n] (a tag a token,
-    IGNORED where none is), or int64 [2] (first and last token of the answer; 0, 0: no answer).
+    IGNORED where none is), or int64 [2] (first and last token of the answer; 0, 0: no answer). words: of tags, the word
+    of the row that each is of, int64 [tags]: the tokenizer drops some words, and what is too long is cut off.
     """
 
     ids: NDArray[np.int32]
     types: NDArray[np.int32]
     target: NDArray[np.generic]
+    words: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @property
     def count(self) -> int:
@@ -51,7 +53,7 @@ def _encode(model: Model, row: Row, max_length: int) -> Features:
         return Features(encoded.ids, encoded.type_ids, _label(model, row))
     if isinstance(row, TokensRow):
         encoded = model.tokenizer.encode(model.prefix + " ".join(row.words), None, limit)
-        return Features(encoded.ids, encoded.type_ids, _tags(encoded, row, len(model.prefix)))
+        return Features(encoded.ids, encoded.type_ids, *_tags(encoded, row, len(model.prefix)))
     encoded = model.tokenizer.encode(model.prefix + row.question, row.context, limit, "only_second")
     return Features(encoded.ids, encoded.type_ids, _span(encoded, row))
 
@@ -69,21 +71,22 @@ def _label(model: Model, row: TextRow) -> NDArray[np.generic]:
     return np.array(row.label, np.int64)
 
 
-def _tags(encoded: EncodedText, row: TokensRow, shift: int) -> NDArray[np.int64]:
-    """A tag for the first token of each word, found by its characters."""
+def _tags(encoded: EncodedText, row: TokensRow, shift: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """A tag for the first token of each word, found by its characters, and the words that have one."""
     starts = [shift]
     for word in row.words[:-1]:
         starts.append(starts[-1] + len(word) + 1)
     target = np.full(len(encoded.ids), IGNORED, np.int64)
-    seen = -1
+    words: list[int] = []
     for i, (start, end) in enumerate(encoded.offsets):
         if encoded.sequences[i] != 0 or end <= shift or start == end:
             continue
         # Some tokenizers give a word the space before it.
         index = bisect.bisect_right(starts, max(end - 1, shift)) - 1
-        if index != seen:
-            target[i], seen = row.tags[index], index
-    return target
+        if not words or index != words[-1]:
+            target[i] = row.tags[index]
+            words.append(index)
+    return target, np.array(words, np.int64)
 
 
 def _span(encoded: EncodedText, row: AnswerRow) -> NDArray[np.int64]:

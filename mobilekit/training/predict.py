@@ -79,13 +79,13 @@ def _tags(
     model: Model, rows: Sequence[Row], features: Sequence[Features], logits: Sequence[NDArray[np.float32]]
 ) -> tuple[list[list[str]], list[list[str]]]:
     labels = model.head.labels
-    # What was cut off has not been found.
+    # What the tokenizer dropped, or was cut off, has not been found.
     missing = labels.index("O") if "O" in labels else 0
     predictions, references = [], []
     for row, each, values in zip(rows, features, logits, strict=True):
         assert isinstance(row, TokensRow)
-        said = [int(values[i].argmax()) for i in np.flatnonzero(each.target != IGNORED)]
-        said += [missing] * (len(row.tags) - len(said))
+        said = np.full(len(row.tags), missing)
+        said[each.words] = values[each.target != IGNORED].argmax(-1)
         predictions.append([labels[i] for i in said])
         references.append([labels[i] for i in row.tags])
     return predictions, references

@@ -15,6 +15,7 @@ from mobilekit.models.tasks import SPAN_LABELS
 from mobilekit.text.data.rows import AnswerRow, TextRow, TokensRow
 from mobilekit.training.batches import epoch_batches, shares
 from mobilekit.training.features import IGNORED, Features, collate, encode_rows
+from mobilekit.training.predict import outputs, predict
 
 TAGS = HeadConfig("token-classification", ("O", "X", "Y"))
 
@@ -51,6 +52,19 @@ def test_prefix_has_no_tags(tiny: Model) -> None:
     model.prefix = "query: "
     (found,) = encode_rows(model, [TokensRow(("good", "film"), (1, 2))], 64)
     assert [int(t) for t in found.target if t != IGNORED] == [1, 2]
+
+
+def test_tags_stay_with_their_words_when_the_tokenizer_drops_one() -> None:
+    model = load("tiny-tagger")
+    # Of a zero-width space there is nothing left.
+    row = TokensRow(("\u200b", "good", "\u200b", "film"), (1, 2, 3, 4))
+    (found,) = encode_rows(model, [row], 64)
+    assert found.words.tolist() == [1, 3] and found.target[found.target != IGNORED].tolist() == [2, 4]
+    said, true = predict(model, [row], 64)
+    (logits,) = outputs(model, [found])
+    labels = model.head.labels
+    own = [labels[int(logits[i].argmax())] for i in np.flatnonzero(found.target != IGNORED)]
+    assert said == [["O", own[0], "O", own[1]]] and true == [[labels[i] for i in row.tags]]
 
 
 def test_span_covers_the_answer_and_a_cut_answer_is_none(tiny: Model) -> None:

@@ -101,14 +101,17 @@ class Answers:
             soft = self._spans(logits, indices)
         else:
             rows = logits[target != IGNORED] if self._words else logits
-            sizes = [self.features[i].count if self._words else 1 for i in indices]
-            soft = self._compare(rows, self._taught(indices, sizes, logits.device), self._temperature)
+            taught = self._taught(indices).to(logits.device)
+            # A word that one of the teachers does not read is learnt from its label alone.
+            answered = ~taught.isnan().any(-1).any(0)
+            soft = self._compare(rows[answered], taught[:, answered], self._temperature)
         return self._soft * soft + (1 - self._soft) * hard
 
-    def _taught(self, indices: Sequence[int], sizes: Sequence[int], device: torch.device) -> Tensor:
-        pairs = list(zip(indices, sizes, strict=True))
-        taught = np.stack([np.concatenate([kept[i][:n] for i, n in pairs]) for kept in self._kept])
-        return torch.from_numpy(taught).to(device)
+    def _taught(self, indices: Sequence[int]) -> Tensor:
+        """[teachers, rows, labels], NaN where a teacher says nothing."""
+        own = [(kept, i) for kept in self._kept for i in indices]
+        found = [kept[i][self.features[i].words] if self._words else kept[i] for kept, i in own]
+        return torch.from_numpy(np.concatenate(found)).unflatten(0, (len(self._kept), -1))
 
     def _spans(self, logits: Tensor, indices: Sequence[int]) -> Tensor:
         """Start and end are distributions over an input's own tokens; the mean of both, as for labels."""
@@ -153,11 +156,13 @@ def _kept(teacher: Model, rows: Sequence[Row], length: int, sizes: Sequence[int]
 
 
 def _own(values: NDArray[np.float32], features: Features, size: int, teacher: Model) -> NDArray[np.float32]:
-    """The rows of one input; words beyond the teacher's own limit are answered with what says nothing."""
+    """The rows of one input. Words that the teacher does not read are NaN."""
     if not teacher.head.per_token:
         return values[None]
     own = values[: len(features.ids)]
     if teacher.head.task == "token-classification":
-        own = own[features.target != IGNORED]
+        words = np.full((size, own.shape[1]), np.nan, np.float32)
+        words[features.words] = own[features.target != IGNORED]
+        return words
     missing = size - len(own)
     return np.concatenate([own, np.zeros((missing, own.shape[1]), np.float32)]) if missing else own

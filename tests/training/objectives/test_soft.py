@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 import torch
 
-from mobilekit.training.objectives.soft import matched_logits, soft_binary, soft_cross_entropy
+from benchmarks.matrix_models import write_folder
+from mobilekit.models.load import load
+from mobilekit.models.rehead import with_head
+from mobilekit.text.data.rows import TokensRow
+from mobilekit.training.features import IGNORED, encode_rows
+from mobilekit.training.objectives.soft import Answers, Soft, matched_logits, soft_binary, soft_cross_entropy
+from mobilekit.training.predict import outputs
 
 
 def softmax(values: list[float], temperature: float) -> list[float]:
@@ -75,3 +82,20 @@ def test_logits_of_labels_that_stand_alone_are_not_centred() -> None:
     got = matched_logits(torch.tensor([[6.0, 6.0]]), torch.tensor([[[-6.0, -6.0]]]), 1.0, centred=False)
     assert got.item() == pytest.approx(144 / 2)
     assert matched_logits(torch.tensor([[6.0, 6.0]]), torch.tensor([[[-6.0, -6.0]]]), 1.0).item() == 0
+
+
+def test_a_word_that_a_teacher_does_not_read_is_learnt_from_its_label_alone(tmp_path: Path) -> None:
+    write_folder("roberta", "token-classification", tmp_path / "roberta")
+    student, teacher = load(str(tmp_path / "roberta")), load("tiny-tagger")
+    student = with_head(student, teacher.head, 0)
+    # WordPiece has nothing left of a zero-width space; bytes have.
+    rows = [TokensRow(("good", "\u200b", "film"), (1, 2, 3))]
+    answers = Answers(student, [teacher], rows, 64, tmp_path, 2.0, 0.75, "probabilities")
+    (own,), (read,) = encode_rows(student, rows, 64), encode_rows(teacher, rows, 64)
+    assert own.words.tolist() == [0, 1, 2] and read.words.tolist() == [0, 2]
+    (ours,), (theirs,) = outputs(student, [own]), outputs(teacher, [read])
+    got = Soft(student, answers).loss(student.module.eval(), [0], torch.device("cpu"))
+    ours, theirs = torch.from_numpy(ours[own.target != IGNORED]), torch.from_numpy(theirs[read.target != IGNORED])
+    soft = -4 * ((theirs / 2).softmax(-1) * (ours[[0, 2]] / 2).log_softmax(-1)).sum()
+    hard = -ours.log_softmax(-1)[[0, 1, 2], [1, 2, 3]].sum()
+    assert got.item() == pytest.approx((0.75 * soft + 0.25 * hard).item(), rel=1e-5)
