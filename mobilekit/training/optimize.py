@@ -65,12 +65,12 @@ def make_optimizer(module: nn.Module, settings: Settings) -> Any:
         raise MissingExtraError("pytorch-optimizer", "train", "LAMB")
     from pytorch_optimizer import Lamb
 
-    # The paper adds the decay to the update, before the trust ratio; the library calls that not decoupled. It would also
-    # make the first steps up to ten times too long, correcting the bias of the first moment behind the trust ratio.
+    # The paper adds the decay to the update, before the trust ratio; the library calls that not decoupled. It would
+    # also make the first steps up to ten times too long, correcting the first moment's bias behind the trust ratio.
     given = {"weight_decouple": False, "adam_debias": True, "eps": 1e-6}
     lamb = Lamb([g for g in groups if g["params"]], lr=settings.learning_rate, **given)
-    # The library caps the norm of weights in the trust ratio at 10, which embedding tables are above: the paper (section
-    # 4) and ALBERT's reference take it as it is.
+    # The library caps the norm of weights in the trust ratio at 10, which embedding tables are above: the paper
+    # (section 4) and ALBERT's reference take it as it is.
     lamb.clamp = math.inf
     return lamb
 
