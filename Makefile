@@ -21,7 +21,7 @@ demo: setup ## export the built-in 6-layer MiniLM at int8 to all targets, check 
 
 .PHONY: students
 students: setup ## train a teacher and a six-layer student of it, short, and export the student (some ten minutes)
-	@scripts/students.sh
+	@$(PY) -m benchmarks.shortstudents
 
 .PHONY: test
 test: setup lint ## everything that CI holds: lint, types, import rules, all tests

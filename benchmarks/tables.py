@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from benchmarks import shortstudents
 from benchmarks.student_tables import headline, pairs, parts
 from mobilekit.errors import CheckFailedError
 
@@ -109,6 +110,7 @@ def matrix(content: dict[str, Any]) -> str:
 _TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "builtin": builtin,
     "matrix": matrix,
+    "shortstudents": shortstudents.table,
     "smoothing": smoothing,
     "stock": stock,
     "students": headline,
