@@ -32,6 +32,14 @@ OPTIONS: dict[str, dict[str, object]] = {
     "pretrained": SHORT,
     "tinybert": {**SHORT, "inner_epochs": 1, "copies": 2},
 }
+# In the order in which they are run.
+STAGES = {
+    "distilbert": ["plain text", "answers"],
+    "hinton": ["answers"],
+    "pkd": ["patient"],
+    "pretrained": ["plain text", "answers"],
+    "tinybert": ["insides, plain text", "insides", "answers"],
+}
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +62,7 @@ def taught(name: str, teachers: list[Model], words: Model | None, out: Path, **o
 
 
 def test_options_here_are_for_all_recipes() -> None:
-    assert set(recipes()) == set(OPTIONS)
+    assert set(recipes()) == set(OPTIONS) == set(STAGES)
 
 
 @pytest.mark.parametrize("name", OPTIONS)
@@ -67,7 +75,8 @@ def test_every_recipe_teaches(name: str, teacher: Model, words: Model, tmp_path:
     for model, had in zip((teacher, words), before, strict=True):
         assert all(torch.equal(had[n], p) for n, p in model.module.named_parameters())
     content = json.loads((tmp_path / "out/distill.json").read_text())
-    assert content["recipe"] == name and list(content["stages"]) == sorted(content["stages"])
+    assert content["recipe"] == name and list(made.stages) == STAGES[name]
+    assert content["stages"] == {stage: outcome.summary() for stage, outcome in made.stages.items()}
     assert content["rows"][-1]["values"]["accuracy"] == made.rows[-1].values["accuracy"]
 
 
