@@ -11,7 +11,7 @@ import click
 
 from mobilekit.cli.options import as_json, is_first_process, print_json, print_table, progress_lines, quiet
 from mobilekit.cli.recipe_options import recipe_options, student_options
-from mobilekit.cli.training_options import text_options, training_options
+from mobilekit.cli.training_options import run_options, text_options, training_options
 from mobilekit.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,9 +33,7 @@ if TYPE_CHECKING:
 @recipe_options
 @click.option("--anyway", is_flag=True, help="Also from a teacher that is no better than guessing.")
 @click.option("--skip-alone", is_flag=True, help="Do not train the same student without a teacher for comparison.")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Output folder.")
-@click.option("--resume", is_flag=True, help="Go on with a run that was ended.")
-@click.option("--force", is_flag=True, help="Replace what is there.")
+@run_options
 @as_json
 @quiet
 def command(
@@ -77,8 +75,6 @@ def command(
     from mobilekit.training.students.find import find_student
     from mobilekit.training.students.registry import students
 
-    if resume and force:
-        raise InputError("--resume goes on with a run, --force begins it anew; give one of them.")
     how = find_recipe(recipe)
     unused = how.general is None and (student or how.student) not in students()
     if unused and (general_teacher is not None or texts.specs):  # type: ignore[attr-defined]

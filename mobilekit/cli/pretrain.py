@@ -10,7 +10,7 @@ import click
 
 from mobilekit.cli.options import as_json, is_first_process, print_json, progress_lines, quiet
 from mobilekit.cli.recipe_options import recipe_options, student_options
-from mobilekit.cli.training_options import loop_options, text_options
+from mobilekit.cli.training_options import loop_options, run_options, text_options
 from mobilekit.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 @loop_options
 @student_options
 @recipe_options
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Output folder.")
-@click.option("--resume", is_flag=True, help="Go on with a run that was ended.")
-@click.option("--force", is_flag=True, help="Replace what is there.")
+@run_options
 @as_json
 @quiet
 def command(
@@ -71,8 +69,6 @@ def command(
     from mobilekit.training.recipes.registry import recipe as find_recipe
     from mobilekit.training.students.find import find_student
 
-    if resume and force:
-        raise InputError("--resume goes on with a run, --force begins it anew; give one of them.")
     layers = find_recipe(recipe).layers if recipe else ""
     if options and not recipe:
         raise InputError(f"--{next(iter(options)).replace('_', '-')} is an option of recipes; give --recipe.")

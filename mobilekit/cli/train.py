@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mobilekit.cli.options import as_json, is_first_process, print_json, progress_lines, quiet
-from mobilekit.cli.training_options import training_options
-from mobilekit.errors import InputError
+from mobilekit.cli.training_options import run_options, training_options
 
 if TYPE_CHECKING:
     from mobilekit.training.settings import Settings
@@ -20,9 +19,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--model", default="minilm-l6", show_default=True, help="A built-in name, a folder or a hub id.")
 @training_options
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Output folder.")
-@click.option("--resume", is_flag=True, help="Go on with a run that was ended.")
-@click.option("--force", is_flag=True, help="Replace what is there.")
+@run_options
 @as_json
 @quiet
 def command(
@@ -52,8 +49,6 @@ def command(
     from mobilekit.models.load import load_backbone
     from mobilekit.training.train import train
 
-    if resume and force:
-        raise InputError("--resume goes on with a run, --force begins it anew; give one of them.")
     with progress_lines(not quiet and not as_json) as report:
         splits = read()
         report("train", f"loading {model}")

@@ -1,12 +1,15 @@
-"""What `train`, `distill` and `pretrain` are asked alike: the data, and the settings of the loop."""
+"""What `train`, `distill` and `pretrain` are asked alike: the data, the settings of the loop, and where it goes."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from mobilekit.errors import InputError
 
 if TYPE_CHECKING:
     from mobilekit.text.data.rows import TextData, TextRow
@@ -38,6 +41,11 @@ _LOOP = (
 _POOLING = (
     click.option("--freeze", default="", help="What stays as it is: embeddings, or (train) the encoder."),
     click.option("--pooling", default="family", show_default=True, help="family: as the family's class does; mean."),
+)
+_RUN = (
+    click.option("--out", type=click.Path(path_type=Path), required=True, help="Output folder."),
+    click.option("--resume", is_flag=True, help="Go on with a run that was ended."),
+    click.option("--force", is_flag=True, help="Replace what is there."),
 )
 _SETTINGS = tuple("epochs batch parts learning_rate length dropout seed save_every precision optimizer".split())
 
@@ -76,6 +84,20 @@ def training_options(command: Command) -> Command:
     for option in reversed((*_DATA, *_POOLING)):
         made = option(made)
     return made
+
+
+def run_options(command: Command) -> Command:
+    """Adds `--out`, `--resume` and `--force`, of which the last two exclude each other."""
+
+    @functools.wraps(command)
+    def wrapped(**given: Any) -> Any:
+        if given["resume"] and given["force"]:
+            raise InputError("--resume goes on with a run, --force begins it anew; give one of them.")
+        return command(**given)
+
+    for option in reversed(_RUN):
+        wrapped = option(wrapped)
+    return wrapped
 
 
 def text_options(command: Command) -> Command:
