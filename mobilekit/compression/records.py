@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from mobilekit.errors import CompressionError, short
 
+# The least positive float16 that has all its significant bits.
+LEAST_NORMAL = np.float32(2.0**-14)
+
 
 @dataclass(frozen=True)
 class Dense:
@@ -42,10 +45,12 @@ class Dense:
 
 @dataclass(frozen=True)
 class Quantized:
-    """A matrix as symmetric integer codes times a scale a row (output channel or embedding row).
+    """A matrix as symmetric integer codes times a scale a row (output channel or embedding row), or several a row.
 
     codes: int8 [rows, columns], in -(2**(bits-1) - 1) .. 2**(bits-1) - 1; zero point 0.
-    scale: float32 [rows, 1], every value exact in float16 and > 0, so that one record serves all targets.
+    scale: float32 [rows, groups], every value exact in float16 and > 0, so that one record serves all targets. Each
+    is that of `block` columns, one after the other. Where there are several a row they are exact in bfloat16 too, in
+    which XNNPACK keeps them, and normal in float16.
     """
 
     codes: NDArray[np.int8]
@@ -55,12 +60,17 @@ class Quantized:
     def __post_init__(self) -> None:
         if self.codes.dtype != np.int8 or self.codes.ndim != 2:
             raise CompressionError("codes have to be an int8 matrix.")
-        if self.scale.dtype != np.float32 or self.scale.shape != (self.codes.shape[0], 1):
-            raise CompressionError("the scale has to be float32 of shape [rows, 1].")
+        rows, columns = self.codes.shape
+        if self.scale.dtype != np.float32 or self.scale.ndim != 2 or self.scale.shape[0] != rows:
+            raise CompressionError("the scale has to be float32 of shape [rows, groups].")
+        if self.groups < 1 or (self.groups > 1 and (not columns or columns % self.groups)):
+            raise CompressionError(f"{self.groups} groups do not divide {columns} columns.")
         if not np.isfinite(self.scale).all() or not (self.scale > 0).all():
             raise CompressionError("every scale has to be finite and > 0.")
         if not np.array_equal(self.scale, self.scale.astype(np.float16).astype(np.float32)):
             raise CompressionError("every scale has to be exact in float16.")
+        if self.groups > 1 and not (is_bfloat16(self.scale) & (self.scale >= LEAST_NORMAL)).all():
+            raise CompressionError("scales of groups have to be exact in bfloat16 and normal in float16.")
         if not 1 < self.bits <= 8:
             raise CompressionError(f"codes have 2 to 8 bits, not {short(self.bits)}.")
         limit = 2 ** (self.bits - 1) - 1
@@ -69,7 +79,18 @@ class Quantized:
 
     def decode(self) -> NDArray[np.float32]:
         """codes * scale, float32 [rows, columns] (exact: 8 + 11 significant bits fit in 24)."""
-        return self.codes.astype(np.float32) * self.scale
+        scale = self.scale if self.groups == 1 else self.scale.repeat(self.block, axis=1)
+        return self.codes.astype(np.float32) * scale
+
+    @property
+    def groups(self) -> int:
+        """Number of scales a row."""
+        return int(self.scale.shape[1])
+
+    @property
+    def block(self) -> int:
+        """Number of columns that share a scale."""
+        return int(self.codes.shape[1]) // self.groups
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -82,11 +103,17 @@ class Quantized:
         return (self.codes.size * self.bits + 7) // 8
 
     def fingerprint(self) -> str:
-        """sha256 of the bits, the shape, the codes' bytes and the float32 scales' bytes."""
-        return _sha256(f"quantized {self.bits} {self.shape}", self.codes, self.scale)
+        """sha256 of the bits, the shape, the groups if they are several, the codes' and the float32 scales' bytes."""
+        groups = "" if self.groups == 1 else f" {self.groups} groups"
+        return _sha256(f"quantized {self.bits} {self.shape}{groups}", self.codes, self.scale)
 
 
 Record = Dense | Quantized
+
+
+def is_bfloat16(values: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """Which values are exact in bfloat16: a float32 whose lower half is 0."""
+    return np.ascontiguousarray(values).view(np.uint32) & np.uint32(0xFFFF) == 0
 
 
 def _sha256(head: str, *arrays: NDArray[np.generic]) -> str:

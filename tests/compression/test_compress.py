@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import torch
 from mobilekit.compression.compress import compress
 from mobilekit.compression.compressed import load_records, save_records
 from mobilekit.compression.folder import records_of, save_compressed
+from mobilekit.compression.quantize import quantize_groups
 from mobilekit.compression.records import Dense, Quantized
 from mobilekit.errors import CompressionError, InputError
 from mobilekit.models.load import load
@@ -39,6 +41,17 @@ def test_records_are_saved_verbatim_and_the_same_twice(scheme: str, tmp_path: Pa
     assert {n: r.fingerprint() for n, r in again.records.items()} == {
         n: r.fingerprint() for n, r in compressed.records.items()
     }
+
+
+def test_groups_are_saved_verbatim(tmp_path: Path) -> None:
+    compressed = compress(load("tiny-shared"), "int8")
+    name = "layers.0.ffn.up.weight"
+    grouped = quantize_groups(compressed.records[name].decode(), 4, 32)
+    assert grouped.groups > 1
+    save_records(replace(compressed, records={**compressed.records, name: grouped}), tmp_path / "a")
+    again = load_records(tmp_path / "a").records[name]
+    assert isinstance(again, Quantized) and again.scale.shape == grouped.scale.shape
+    assert again.fingerprint() == grouped.fingerprint()
 
 
 def test_saved_folder_carries_its_records_to_the_next_export(tmp_path: Path) -> None:
