@@ -14,10 +14,10 @@ from mobilekit.models.checkpoint import CONFIG_FILE
 from mobilekit.models.model import Model
 from mobilekit.models.rehead import with_head
 from mobilekit.models.save import save_model
-from mobilekit.staging import refuse_existing, staged
+from mobilekit.staging import staged
 from mobilekit.text.data.rows import TextRow
 from mobilekit.training.features import encode_rows
-from mobilekit.training.lock import work_folder
+from mobilekit.training.lock import claim, work_folder
 from mobilekit.training.loop import Outcome
 from mobilekit.training.objectives.supervised import Supervised
 from mobilekit.training.optimize import make_accelerator
@@ -85,19 +85,18 @@ def distill(
     than always giving the commonest answer, or as `train` does of the folder.
     """
     settings, how = settings or Settings(), recipe(teaching.recipe)
-    refuse_existing(out, force, CONFIG_FILE)
+    place = claim(out, resume, force)
     if splits.test is None and splits.dev is None:
         raise InputError("distilling needs dev or test data to judge teacher and student by.")
     if not teachers:
         raise InputError("no teacher given.")
-    work = out.with_name(f"{out.name}.training")
-    lesson = _lesson(student, teachers, splits, settings, teaching, how, work, report)
+    lesson = _lesson(student, teachers, splits, settings, teaching, how, place.work, report)
     how.check(lesson)
     accelerator = make_accelerator(settings.precision)
-    with work_folder(work, accelerator, resume, force):
+    with work_folder(place, accelerator):
         made = _teach(lesson, splits, teaching, how, accelerator, resume)
         if accelerator.is_main_process:
-            with staged(out, force, CONFIG_FILE) as folder:
+            with staged(out, place.replaces, CONFIG_FILE) as folder:
                 made.student.notes += save_model(made.student, folder)
                 (folder / REPORT_FILE).write_text(_json(made, splits, lesson, teaching), encoding="utf-8")
     return made

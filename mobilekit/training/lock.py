@@ -1,63 +1,117 @@
-"""One run a folder."""
+"""One run a folder: who holds it, where a run's output goes, and what it may replace there."""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 import shutil
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mobilekit.errors import InputError
-from mobilekit.staging import sweep
+from mobilekit.models.checkpoint import CONFIG_FILE
+from mobilekit.staging import disk_errors, refuse_existing, sweep
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
 
-# In every folder of a run, so that nothing else is ever emptied.
+# In every folder of a run, so that nothing else is ever emptied; it says how the run was begun.
 _MARK = ".mobilekit-run"
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where a run writes. resume: whether it goes on with one that was ended. force: whether one that was ended may be
+    thrown away. replaces: whether `out` may be replaced."""
+
+    out: Path
+    resume: bool
+    force: bool
+    replaces: bool
+
+    @property
+    def work(self) -> Path:
+        """Where checkpoints are until the run is done."""
+        return _work(self.out)
+
+
+def claim(out: Path, resume: bool, force: bool) -> Place:
+    """The place of a run; a run that goes on may replace what it was begun with --force to replace.
+
+    Raises InputError when `out` is in the way.
+    """
+    begun = resume and bool(_read_mark(_work(out)).get("replaces"))
+    if resume and not begun and out.exists() and _work(out).is_dir():
+        raise InputError(
+            f"{out}: exists already, and the run that would go on was begun without --force; move it away, or begin "
+            "anew with --force."
+        )
+    refuse_existing(out, force or begun, CONFIG_FILE)
+    return Place(out, resume, force, force or begun)
+
+
 @contextlib.contextmanager
-def work_folder(folder: Path, accelerator: Accelerator, resume: bool, force: bool) -> Iterator[None]:
-    """Hold a folder for this run, and empty it unless the run goes on (`resume`). Of many processes the first does.
+def work_folder(place: Place, accelerator: Accelerator) -> Iterator[None]:
+    """Hold a run's folder, and empty it unless the run goes on. Of many processes the first does.
 
     It is removed when the block ends well, and when it ends before there is anything to go on from. Raises InputError
     when another run holds it, when there is nothing to resume, or when an ended run could still go on from there
-    (`force`: begin anew all the same).
+    (`place.force`: begin anew all the same).
     """
     if not accelerator.is_main_process:
         accelerator.wait_for_everyone()
         yield
         accelerator.wait_for_everyone()
         return
+    folder = place.work
     _require_own(folder)
-    if resume and not _has_checkpoint(folder):
+    if place.resume and not _has_checkpoint(folder):
         raise InputError(f"{folder}: no checkpoint to go on from; start without --resume.")
     with in_use(folder):
-        if not resume:
-            if _has_checkpoint(folder) and not force:
-                raise InputError(f"{folder}: a run was ended there; --resume goes on with it, --force begins anew.")
-            # Also where nothing can be gone on with: what a killed run kept there is of other data, maybe.
-            _empty(folder)
-            (folder / _MARK).touch()
+        if not place.resume and not place.force and _has_checkpoint(folder):
+            raise InputError(f"{folder}: a run was ended there; --resume goes on with it, --force begins anew.")
         try:
+            if not place.resume:
+                _begin(place)
             accelerator.wait_for_everyone()
             yield
             accelerator.wait_for_everyone()
         except BaseException:
             if not _has_checkpoint(folder):
-                shutil.rmtree(folder, ignore_errors=True)
+                _remove(folder)
             raise
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
+
+
+def _begin(place: Place) -> None:
+    """Empty the folder, also of what cannot be gone on with: it may be of other data. Then mark it."""
+    with disk_errors(place.work):
+        _empty(place.work)
+        (place.work / _MARK).write_text(json.dumps({"replaces": place.replaces}), encoding="utf-8")
+
+
+def _work(out: Path) -> Path:
+    return out.parent / f"{out.name}.training"
+
+
+def _read_mark(folder: Path) -> dict[str, Any]:
+    """What a run's folder says; nothing where it has no mark, or another version's."""
+    try:
+        content = json.loads((folder / _MARK).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
 
 
 @contextlib.contextmanager
 def in_use(folder: Path) -> Iterator[None]:
     """Hold a folder for this run, or raise InputError when another run holds it; a killed one lets go by itself."""
-    folder.mkdir(parents=True, exist_ok=True)
+    with disk_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     held = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -86,8 +140,16 @@ def _has_checkpoint(folder: Path) -> bool:
 
 
 def _empty(folder: Path) -> None:
+    """Remove everything but the mark: whose folder is half empty is a run's still."""
     for left in folder.iterdir():
         if left.is_dir() and not left.is_symlink():
             shutil.rmtree(left)
-        else:
+        elif left.name != _MARK:
             left.unlink()
+
+
+def _remove(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        _empty(folder)
+        (folder / _MARK).unlink(missing_ok=True)
+        folder.rmdir()

@@ -16,9 +16,9 @@ from mobilekit.evaluation.intervals import Interval, wilson
 from mobilekit.models.checkpoint import CONFIG_FILE
 from mobilekit.models.model import Model
 from mobilekit.models.save import save_model
-from mobilekit.staging import refuse_existing, staged
+from mobilekit.staging import staged
 from mobilekit.text.data.rows import TextRow
-from mobilekit.training.lock import work_folder
+from mobilekit.training.lock import claim, work_folder
 from mobilekit.training.loop import Outcome
 from mobilekit.training.masking import Masker
 from mobilekit.training.objectives.words import PairHead, WordModule, Words
@@ -103,15 +103,14 @@ def pretrain(
     Raises InputError as `train` does, and when text has no neighbouring sentences for a pair task.
     """
     settings = settings or Settings()
-    refuse_existing(out, force, CONFIG_FILE)
-    work = out.with_name(f"{out.name}.training")
+    place = claim(out, resume, force)
     set_dropout(model, settings.dropout)
     accelerator = make_accelerator(settings.precision)
-    with work_folder(work, accelerator, resume, force):
-        run = _Run(model, corpus, settings, pretraining, work, report)
+    with work_folder(place, accelerator):
+        run = _Run(model, corpus, settings, pretraining, place.work, report)
         made = run.made(resume)
         if accelerator.is_main_process:
-            with staged(out, force, CONFIG_FILE) as folder:
+            with staged(out, place.replaces, CONFIG_FILE) as folder:
                 made.model.notes += save_model(made.model, folder)
                 (folder / REPORT_FILE).write_text(_json(made, run), encoding="utf-8")
     return made

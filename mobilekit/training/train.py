@@ -20,11 +20,11 @@ from mobilekit.models.model import Model
 from mobilekit.models.rehead import with_head
 from mobilekit.models.save import save_model
 from mobilekit.models.tasks import SPAN_LABELS
-from mobilekit.staging import refuse_existing, staged
+from mobilekit.staging import staged
 from mobilekit.text.data.checks import require_trainable
 from mobilekit.text.data.rows import TextData
 from mobilekit.training.features import encode_rows
-from mobilekit.training.lock import work_folder
+from mobilekit.training.lock import claim, work_folder
 from mobilekit.training.loop import Loop, Outcome
 from mobilekit.training.objectives.frozen import Frozen
 from mobilekit.training.objectives.supervised import Supervised
@@ -91,26 +91,25 @@ def train(
     and model do not fit, when another run uses that folder, or when the settings differ from the run's that goes on.
     """
     settings = settings or Settings()
-    refuse_existing(out, force, CONFIG_FILE)
+    place = claim(out, resume, force)
     alone = freeze == "encoder"
     head = head_for(model, splits.train, mean)
     student = model if head == model.head else with_head(model, head, settings.seed)
     set_dropout(student, settings.dropout)
-    work = out.with_name(f"{out.name}.training")
     accelerator = make_accelerator(settings.precision)
-    with work_folder(work, accelerator, resume, force):
+    with work_folder(place, accelerator):
         report("reading the text")
         features = encode_rows(student, splits.train.rows, settings.length)
         freeze_part(student, freeze)
         module: nn.Module = student.module.head if alone else student.module
-        objective = Frozen(student, features, work) if alone else Supervised(student, features)
-        loop = Loop(module, objective, settings, work, judge_for(student, splits, settings), report)
+        objective = Frozen(student, features, place.work) if alone else Supervised(student, features)
+        loop = Loop(module, objective, settings, place.work, judge_for(student, splits, settings), report)
         about = {"model": model.name, "data": splits.train.name, "head": list(head.labels), "frozen": freeze}
         trained = Trained(student, loop.run(resume, about), None)
         if accelerator.is_main_process:
             report("measuring")
             trained = _measured(trained, splits, settings)
-            with staged(out, force, CONFIG_FILE) as folder:
+            with staged(out, place.replaces, CONFIG_FILE) as folder:
                 student.notes += save_model(student, folder)
                 (folder / METRICS_FILE).write_text(_metrics(trained, splits, settings, freeze), encoding="utf-8")
     return trained
