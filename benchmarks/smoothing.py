@@ -57,10 +57,10 @@ def main(out: Path) -> None:
     """Compare int8 with and without smoothing, against torch on the same weights and on the float ones."""
     model, rows = load("minilm-l6"), []
     exact = [np.array(e["output"]) for e in golden(compress(model, "fp32"), model, _LENGTHS)]
-    workers = Workers()
+    chosen, workers = scheme("int8"), Workers()
     try:
         for smooth in (False, True):
-            compressed = compress(model, replace(scheme("int8"), smooth=smooth))
+            compressed = compress(model, replace(chosen, smooth=chosen.smooth if smooth else 0.0))
             decoded = [np.array(e["output"]) for e in golden(compressed, model, _LENGTHS)]
             with tempfile.TemporaryDirectory() as folder:
                 got = outputs(model, compressed, workers, Path(folder))

@@ -16,7 +16,8 @@ def floor_bytes(target: Target, scheme: str, tensors: Iterable[Json]) -> int:
     width = target.rest_bytes.get(scheme, 4)
     for entry in tensors:
         if entry["kind"] == "quantized":
-            total += entry["bytes"] + entry["shape"][0] * target.scale_bytes
+            # Manifests did not always say how many scales a row has: there was one.
+            total += entry["bytes"] + entry["shape"][0] * entry.get("groups", 1) * target.scale_bytes
         else:
             total += entry["bytes"] * 8 // entry["bits"] * width
     return total

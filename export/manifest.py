@@ -14,6 +14,8 @@ from export.stored import tensor_entries
 from export.thresholds import thresholds
 from mobilekit.artifact import PREDICT_MASK, SCHEMA_VERSION, Json, size_and_hash
 from mobilekit.compression.compressed import CompressedModel
+from mobilekit.compression.schemes.registry import Scheme
+from mobilekit.compression.schemes.registry import scheme as find_scheme
 from mobilekit.errors import InputError, short
 from mobilekit.host import versions
 from mobilekit.models.model import Model
@@ -88,12 +90,20 @@ def checked_lengths(lengths: Sequence[int], model: Model | None = None) -> tuple
     return tuple(sorted(lengths))
 
 
-def checked_scheme(targets: Sequence[Target], scheme: str) -> None:
-    """Raise InputError when a target cannot hold a scheme; nothing is swapped silently."""
+def checked_scheme(targets: Sequence[Target], scheme: Scheme, minimum_ios: int) -> None:
+    """Raise InputError when a target cannot hold a scheme, or not on `minimum_ios`; nothing is swapped silently."""
     for target in targets:
-        if scheme not in target.schemes:
+        if scheme.name not in target.schemes:
+            why = f" ({target.refused[scheme.name]})" if scheme.name in target.refused else ""
             raise InputError(
-                f"target '{target.name}' cannot hold scheme '{scheme}'; it can hold {', '.join(target.schemes)}."
+                f"target '{target.name}' cannot hold scheme '{scheme.name}'{why}; it can hold "
+                f"{', '.join(target.schemes)}."
+            )
+        if target.name == "coreml" and minimum_ios < scheme.minimum_ios:
+            older = [name for name in target.schemes if find_scheme(name).minimum_ios <= minimum_ios]
+            raise InputError(
+                f"scheme '{scheme.name}' needs iOS {scheme.minimum_ios} on Core ML; give --minimum-ios "
+                f"{scheme.minimum_ios}, or one that iOS {minimum_ios} has: {', '.join(older)}."
             )
 
 

@@ -153,13 +153,13 @@ def prepare(target: str | Sequence[str] | None, scheme: str, minimum_ios: int) -
     if not names:
         raise InputError("no target given.")
     chosen = [find_target(name) for name in names]
-    find_scheme(scheme)
+    wanted = find_scheme(scheme)
     if target is None:
         # All targets means all that have the scheme.
         chosen = [each for each in chosen if scheme in each.schemes]
-    checked_scheme(chosen, scheme)
     if minimum_ios not in MINIMUM_IOS:
         raise InputError(f"--minimum-ios {minimum_ios} is unknown; choose from {', '.join(map(str, MINIMUM_IOS))}.")
+    checked_scheme(chosen, wanted, minimum_ios)
     for each in chosen:
         _require_packages(each)
     return [each.name for each in chosen]

@@ -59,15 +59,16 @@ class Emission:
 
 @dataclass(frozen=True)
 class StoredWeight:
-    """A weight as it stands in an artifact: codes (int8 [rows, columns]) and scale (float32 [rows, 1]), or values.
+    """A weight as it stands in an artifact: codes (int8 [rows, columns]) and scale (float32 [rows, groups]), or values.
 
-    copies: how many times its bytes are in the file (1 unless something went wrong).
+    bits: of each code. copies: how many times its bytes are in the file (1 unless something went wrong).
     """
 
     codes: NDArray[np.int8] | None = None
     scale: NDArray[np.float32] | None = None
     values: NDArray[np.floating] | None = None
     copies: int = 1
+    bits: int = 8
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,8 @@ class Overhead:
 class Target:
     """One export target.
 
-    extra: the pip extra. schemes: what it can hold. scale_bytes: bytes a scale takes in the file, with its zero point.
+    extra: the pip extra. schemes: what it can hold. refused: by scheme, why it is not among them. scale_bytes: bytes a
+    scale takes in the file, with its zero point.
     rest_bytes: by scheme, bytes of a value that is not quantized (4 where not named). usage: Markdown for the
     artifact's README, with {file}, {class}, {entry}, {length}, {output} and {size} to fill in. read_weights,
     read_inputs and attached_bytes (of what the file carries for task libraries, vocabulary and all) work on the file
@@ -124,6 +126,7 @@ class Target:
     overhead: Overhead = Overhead(0, 0, 0)
     attached_bytes: Callable[[Path], int] = lambda path: 0
     usage: Callable[[Emission], str] = lambda emission: ""
+    refused: Mapping[str, str] = field(default_factory=dict)
 
 
 def lazily(module: str, function: str) -> Callable[..., Any]:

@@ -32,24 +32,25 @@ class Comparison:
 
 
 def tensor_entries(model: CompressedModel, length: int) -> list[Json]:
-    """The manifest's `tensors`: name, shape, kind, bits, bytes, and the hashes that the file is held against.
+    """The manifest's `tensors`: name, shape, kind, bits, bytes, and the hashes that the file is held against; of codes
+    the number of scales a row too.
 
     length: the longest exported, which says what rows of the position table there are. A dense tensor has a hash for
     each float type, since the targets differ in which they write.
     """
     entries = []
     for name, record in sorted(model.records.items()):
+        more = {}
         if isinstance(record, Quantized):
             kind, bits, hashes = "quantized", record.bits, {"record": record.fingerprint()}
-            shape, size = record.shape, record.payload_bytes
+            shape, size, more = record.shape, record.payload_bytes, {"groups": record.groups}
         else:
             values = model.position_rows(length) if name == POSITIONS else record.values
             kind, bits, shape, size = "dense", values.dtype.itemsize * 8, values.shape, values.nbytes
             with np.errstate(over="ignore"):
                 hashes = {t.__name__: value_hash(values.astype(t)) for t in (np.float32, np.float16)}
-        entries.append(
-            {"name": name, "shape": list(shape), "kind": kind, "bits": bits, "bytes": int(size), "sha256": hashes}
-        )
+        entry = {"name": name, "shape": list(shape), "kind": kind, "bits": bits, "bytes": int(size), "sha256": hashes}
+        entries.append(entry | more)
     return entries
 
 
@@ -105,6 +106,6 @@ def _key(weight: StoredWeight) -> str:
         return value_hash(weight.values)
     assert weight.scale is not None
     try:
-        return Quantized(weight.codes, weight.scale).fingerprint()
+        return Quantized(weight.codes, weight.scale, weight.bits).fingerprint()
     except CompressionError:
         return "not a record"

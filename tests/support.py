@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from mobilekit.compression.compressed import CompressedModel
+from mobilekit.compression.quantize import to_bfloat16
 from mobilekit.compression.records import Dense, Quantized, Record
 from mobilekit.compression.smooth import smoothed_linears
 from mobilekit.models.config import DenseConfig, EncoderConfig, HeadConfig
@@ -27,6 +28,8 @@ TOKENS = HeadConfig("token-classification", labels=("O", "B-PER", "I-PER", "B-LO
 MEAN_CLASSIFIER = replace(CLASSIFIER, mean=True)
 ANSWER = HeadConfig("question-answering", labels=SPAN_LABELS)
 WORDS = HeadConfig("fill-mask", activation="gelu")
+# The quantized schemes: bits, and columns that share a scale (None: all of a row).
+FORMS: dict[str, tuple[int, int | None]] = {"int8": (8, None), "int4": (4, None), "int4-g32": (4, 32)}
 DENSE_EMBEDDING = HeadConfig("sentence-embedding", dense=(DenseConfig(64, 32, True, "tanh"),))
 
 
@@ -92,28 +95,33 @@ def head_shapes(encoder: EncoderConfig, head: HeadConfig) -> dict[str, tuple[int
 def random_compressed(
     encoder: EncoderConfig = TINY, head: HeadConfig = EMBEDDING, scheme: str = "int8", seed: int = 0
 ) -> CompressedModel:
-    """A random model as records. At int8 no row's largest code is 127, so codes re-derived by maximum differ."""
+    """A random model as records. No row's or group's largest code is the largest of its bits, so that codes that are
+    derived anew by maximum differ."""
     rng = np.random.default_rng(seed)
     records: dict[str, Record] = {}
     for name, shape in tensor_shapes(encoder, head).items():
-        quantized = scheme == "int8" and len(shape) == 2 and name.split(".")[1] not in ("position", "token_type")
-        if quantized:
-            records[name] = _foreign_codes(rng, shape)
+        if scheme in FORMS and len(shape) == 2 and name.split(".")[1] not in ("position", "token_type"):
+            records[name] = foreign_codes(rng, shape, *FORMS[scheme])
             continue
         is_gamma = name.endswith("norm.weight")
         values = (1.0 if is_gamma else 0.0) + rng.normal(size=shape) * (0.3 if is_gamma else 0.08)
         records[name] = Dense(values.astype(np.float16 if scheme == "fp16" else np.float32))
-    if scheme == "int8":
+    if scheme in FORMS:
         for name, weights in smoothed_linears(list(records)).items():
             multiplier = rng.choice([0.5, 0.625, 0.875, 1.0, 1.25, 1.75, 2.0], size=records[weights[0]].shape[1])
             records[name] = Dense(multiplier.astype(np.float32))
     return CompressedModel(encoder, head, scheme, dict(sorted(records.items())))
 
 
-def _foreign_codes(rng: np.random.Generator, shape: tuple[int, ...]) -> Quantized:
-    codes: NDArray[np.int8] = np.clip(np.rint(rng.normal(size=shape) * 28), -101, 101).astype(np.int8)
-    scale = rng.uniform(0.002, 0.004, size=(shape[0], 1)).astype(np.float16).astype(np.float32)
-    return Quantized(codes, scale)
+def foreign_codes(rng: np.random.Generator, shape: tuple[int, ...], bits: int, block: int | None) -> Quantized:
+    """A record of random codes, with a scale a row or for every `block` columns."""
+    limit = 2 ** (bits - 1) - 1
+    most = limit * 4 // 5
+    codes: NDArray[np.int8] = np.clip(np.rint(rng.normal(size=shape) * limit * 0.22), -most, most).astype(np.int8)
+    groups = 1 if block is None else shape[1] // block
+    scale = rng.uniform(0.25, 0.5, size=(shape[0], groups)) / limit
+    rounded = scale.astype(np.float16).astype(np.float32) if groups == 1 else to_bfloat16(scale.astype(np.float32))
+    return Quantized(codes, rounded, bits)
 
 
 def fake_manifest(folder: Path | None) -> dict[str, Any]:

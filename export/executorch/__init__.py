@@ -10,8 +10,8 @@ register(
         name="executorch",
         suffix=".pte",
         extra="executorch",
-        # No fp16: ExecuTorch keeps GELU out of XNNPACK in float16.
         schemes=("fp32", "int8"),
+        refused={"fp16": "ExecuTorch keeps GELU out of XNNPACK in float16"},
         packages=("executorch",),
         scale_bytes=4,
         emit=lazily("export.executorch.write", "emit"),

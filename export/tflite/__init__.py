@@ -10,7 +10,7 @@ register(
         name="tflite",
         suffix=".tflite",
         extra="tflite",
-        schemes=("fp32", "fp16", "int8"),
+        schemes=("fp32", "fp16", "int8", "int4"),
         packages=("ai_edge_litert",),
         # float32, and the int64 zero point that the format demands for each scale.
         scale_bytes=12,

@@ -12,6 +12,9 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from numpy.typing import NDArray
 
+from export.nibbles import pack_nibbles
+from mobilekit.compression.records import Quantized
+
 Array = NDArray[np.generic]
 _IDENTIFIER = b"TFL3"
 _SCHEMA_VERSION = 3
@@ -105,21 +108,22 @@ class GraphBuilder:
         self._tensors[value.index].name = name
         self._outputs[name] = value
 
-    def constant(self, data: Array, name: str = "", scale: Array | None = None) -> Value:
-        """A constant tensor of the array's own type; scale: float32, one for each row, zero points 0."""
-        buffer = self._model.buffer(data)
-        key = (buffer, data.dtype, data.shape, None if scale is None else scale.tobytes())
-        if key not in self._constants:
-            value = self._tensor(data.shape, TYPES[data.dtype], name)
-            tensor = self._tensors[value.index]
-            tensor.buffer = buffer
-            if scale is not None:
-                tensor.quantization = schema.QuantizationParametersT()
-                tensor.quantization.scale = np.ascontiguousarray(scale, np.float32).reshape(-1)
-                # The format demands a zero point for each scale, also where all are 0.
-                tensor.quantization.zeroPoint = np.zeros(scale.size, np.int64)
-            self._constants[key] = value
-        return self._constants[key]
+    def constant(self, data: Array, name: str = "") -> Value:
+        """A constant tensor of the array's own type."""
+        return self._constant(data, TYPES[data.dtype], data.shape, name)
+
+    def quantized(self, record: Quantized, name: str) -> Value:
+        """A constant tensor of int8 or int4 codes with a scale for each row, zero points 0."""
+        kind = schema.TensorType.INT4 if record.bits == 4 else schema.TensorType.INT8
+        codes = pack_nibbles(record.codes) if record.bits == 4 else record.codes
+        value = self._constant(codes, kind, record.shape, name, record.scale.tobytes())
+        tensor = self._tensors[value.index]
+        if tensor.quantization is None:
+            tensor.quantization = schema.QuantizationParametersT()
+            tensor.quantization.scale = record.scale.reshape(-1)
+            # The format demands a zero point for each scale, also where all are 0.
+            tensor.quantization.zeroPoint = np.zeros(record.scale.size, np.int64)
+        return value
 
     def operator(
         self,
@@ -158,6 +162,14 @@ class GraphBuilder:
         made.inputs = [schema.TensorMapT(name=n, tensorIndex=v.index) for n, v in self._inputs.items()]
         made.outputs = [schema.TensorMapT(name=n, tensorIndex=v.index) for n, v in self._outputs.items()]
         return made
+
+    def _constant(self, data: Array, kind: int, shape: tuple[int, ...], name: str, scale: bytes = b"") -> Value:
+        buffer = self._model.buffer(data)
+        key = (buffer, kind, shape, scale)
+        if key not in self._constants:
+            self._constants[key] = self._tensor(shape, kind, name)
+            self._tensors[self._constants[key].index].buffer = buffer
+        return self._constants[key]
 
     def _tensor(self, shape: tuple[int, ...], kind: int, name: str = "") -> Value:
         tensor = schema.TensorT(shape=np.array(shape, np.int32), type=kind, buffer=0, name=name, hasRank=True)

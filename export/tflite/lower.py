@@ -93,17 +93,15 @@ class Lowering:
         return self.graph.constant(np.array(values, np.int32))
 
     def matrix(self, node: Node) -> Value:
-        """The weight of a linear map: int8 with a scale a row, or float."""
+        """The weight of a linear map: int8 or int4 with a scale a row, or float."""
         name, record = self.record(node)
-        if isinstance(record, Quantized):
-            return self.graph.constant(record.codes, name, record.scale)
-        return self.value(node)
+        return self._quantized(name, record) if isinstance(record, Quantized) else self.value(node)
 
     def rows(self, table: Node, ids: Value, shape: tuple[int, ...]) -> Value:
         """Rows of a table, float32; the table itself is never decoded as a whole."""
         name, record = self.record(table)
         if isinstance(record, Quantized):
-            stored = self.graph.constant(record.codes, name, record.scale)
+            stored = self._quantized(name, record)
             return self.graph.operator("EMBEDDING_LOOKUP", [ids, stored], shape, version=_PER_CHANNEL_LOOKUP)
         if record.values.dtype == np.float32:
             stored = self.graph.constant(record.values, name)
@@ -113,6 +111,12 @@ class Lowering:
         int16, float16 = schema.TensorType.INT16, schema.TensorType.FLOAT16
         bits = self.graph.operator("GATHER", [stored, ids], shape, int16, _GATHER_INT16, axis=0)
         return self._dequantize(self.graph.operator("BITCAST", [bits], shape, float16))
+
+    def _quantized(self, name: str, record: Quantized) -> Value:
+        if record.groups > 1 or record.bits not in (4, 8):
+            form = f"{record.bits}-bit codes with {record.groups} scales a row"
+            raise EngineError(f"tflite: {name} has {form}; this exporter writes 4 or 8 bits with one.")
+        return self.graph.quantized(record, name)
 
     def _decoded(self, name: str, record: Record) -> Value:
         if isinstance(record, Dense):
@@ -202,7 +206,7 @@ def _product(low: Lowering, node: Node, left: Node, right: Node) -> Value:
 def _linear(low: Lowering, node: Node, source: Node, weight: Node, bias: Node | None = None) -> Value:
     matrix = low.matrix(weight)
     added = None if bias is None else low.value(bias)
-    version = _PER_CHANNEL_LINEAR if matrix.type == schema.TensorType.INT8 else 1
+    version = 1 if matrix.type == _FLOAT32 else _PER_CHANNEL_LINEAR
     return low.emit("FULLY_CONNECTED", node, low.value(source), matrix, added, version=version)
 
 

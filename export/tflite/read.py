@@ -13,11 +13,13 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from numpy.typing import NDArray
 
+from export.nibbles import unpack_nibbles
 from export.registry import StoredInput, StoredWeight
 from mobilekit.errors import ArtifactError
 
 METADATA_NAME = "mobilekit"
 _FLOATS = {schema.TensorType.FLOAT32: np.float32, schema.TensorType.FLOAT16: np.float16}
+_BITS = {schema.TensorType.INT8: 8, schema.TensorType.INT4: 4}
 _TYPE_NAMES = {number: name.lower() for name, number in vars(schema.TensorType).items() if isinstance(number, int)}
 
 
@@ -139,14 +141,16 @@ def _weight(path: Path, constant: _Constant, is_half: bool) -> StoredWeight | No
     kind = _FLOATS.get(tensor.Type(), np.float16 if is_half else None)
     if kind is not None:
         return StoredWeight(values=constant.data.view(kind).reshape(shape))
-    if tensor.Type() != schema.TensorType.INT8:
+    if tensor.Type() not in _BITS:
         return None
     quantization = tensor.Quantization()
     scales = 0 if quantization is None else quantization.ScaleLength()
     if scales != shape[0] or quantization.QuantizedDimension() != 0 or quantization.ZeroPointAsNumpy().any():
-        raise ArtifactError(f"{path}: int8 tensor {tensor.Name().decode()!r} has no symmetric scale for each row.")
+        raise ArtifactError(f"{path}: quantized tensor {tensor.Name().decode()!r} has no symmetric scale for each row.")
     scale = quantization.ScaleAsNumpy().astype(np.float32).reshape(-1, 1)
-    return StoredWeight(codes=constant.data.view(np.int8).reshape(shape), scale=scale)
+    bits = _BITS[tensor.Type()]
+    codes = unpack_nibbles(constant.data, int(np.prod(shape))) if bits == 4 else constant.data.view(np.int8)
+    return StoredWeight(codes=codes.reshape(shape), scale=scale, bits=bits)
 
 
 def _key(weight: StoredWeight) -> str:

@@ -30,7 +30,7 @@ def compress(model: Model, scheme: str | Scheme) -> CompressedModel:
     records: dict[str, Record] = {}
     tensors = model.tensors()
     if chosen.smooth:
-        multipliers = smoothing(tensors, input_magnitudes(model, TEXTS))
+        multipliers = smoothing(tensors, input_magnitudes(model, TEXTS), chosen.smooth)
         for name, weights in smoothed_linears(list(tensors)).items():
             tensors |= {weight: tensors[weight] / multipliers[name] for weight in weights}
         tensors |= multipliers

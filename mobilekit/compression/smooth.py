@@ -13,9 +13,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-# How much of the outliers goes into the weights (alpha there). Measured on the built-in model: from 0.6 to 0.8 the
-# int8 output is nearest to the float one.
-STRENGTH = 0.75
 # Multipliers have three significant bits, so that code * scale * multiplier is exact in float32 and each multiplier is
 # exact in float16; and they stay where float16 is normal.
 _STEPS, _LEAST_EXPONENT, _MOST_EXPONENT = 4, -10, 10
@@ -38,16 +35,19 @@ def smoothed_linears(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def smoothing(tensors: Mapping[str, NDArray[np.float32]], largest: Mapping[str, NDArray[np.float32]]) -> Vectors:
+def smoothing(
+    tensors: Mapping[str, NDArray[np.float32]], largest: Mapping[str, NDArray[np.float32]], strength: float
+) -> Vectors:
     """A multiplier for every input channel of the linear maps behind a norm, float32 [H] by smoothing name.
 
     tensors: of a float model, by name. largest: magnitudes of each linear map's inputs (`calibrate.input_magnitudes`).
+    strength: how much of the outliers goes into the weights (alpha there), 0 to 1.
     """
     made = {}
     for name, weights in smoothed_linears(list(tensors)).items():
         activation = np.maximum(largest[weights[0].removesuffix(".weight")], _LEAST_MAGNITUDE)
         weight = np.maximum(np.max([np.abs(tensors[w]).max(axis=0) for w in weights], axis=0), _LEAST_MAGNITUDE)
-        factor = activation**STRENGTH / weight ** (1 - STRENGTH)
+        factor = activation**strength / weight ** (1 - strength)
         made[name] = _short(np.median(factor) / factor)
     return made
 

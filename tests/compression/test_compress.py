@@ -12,6 +12,7 @@ from mobilekit.compression.compressed import load_records, save_records
 from mobilekit.compression.folder import records_of, save_compressed
 from mobilekit.compression.quantize import quantize_groups
 from mobilekit.compression.records import Dense, Quantized
+from mobilekit.compression.schemes.registry import scheme
 from mobilekit.errors import CompressionError, InputError
 from mobilekit.models.load import load
 
@@ -24,12 +25,29 @@ def test_int8_compresses_every_matrix_and_the_token_table() -> None:
     assert isinstance(compressed.records["head.classifier.weight"], Quantized)
 
 
+def test_int4_compresses_the_same_to_half_the_bytes() -> None:
+    eight, four = (compress(load("tiny-classifier"), scheme).records for scheme in ("int8", "int4"))
+    for name, record in eight.items():
+        other = four[name]
+        assert type(other) is type(record)
+        if isinstance(record, Quantized):
+            assert isinstance(other, Quantized) and other.bits == 4
+            assert 2 * other.payload_bytes == record.payload_bytes
+
+
+def test_odd_rows_are_refused_at_int4() -> None:
+    model = load("tiny-classifier")
+    model.module.head.classifier.weight.data = model.module.head.classifier.weight.data[:, :31]
+    with pytest.raises(CompressionError, match=r"head.classifier.weight: int4 needs an even number .*, not 31"):
+        compress(model, replace(scheme("int4"), smooth=0.0))
+
+
 def test_shared_layer_has_one_record() -> None:
     names = compress(load("tiny-shared"), "int8").records
     assert [n for n in names if n.endswith("query.weight")] == ["layers.0.attention.query.weight"]
 
 
-@pytest.mark.parametrize("scheme", ["fp32", "fp16", "int8"])
+@pytest.mark.parametrize("scheme", ["fp32", "fp16", "int8", "int4"])
 def test_records_are_saved_verbatim_and_the_same_twice(scheme: str, tmp_path: Path) -> None:
     compressed = compress(load("tiny-shared"), scheme)
     first, second = tmp_path / "a", tmp_path / "b"

@@ -19,7 +19,7 @@ from mobilekit.errors import InputError, MissingExtraError
         ({"scheme": "int5"}, "scheme 'int5' is unknown; did you mean 'int8'"),
         (
             {"target": "executorch", "scheme": "fp16"},
-            "target 'executorch' cannot hold scheme 'fp16'; it can hold fp32, int8",
+            "target 'executorch' cannot hold scheme 'fp16' .ExecuTorch keeps GELU .*; it can hold fp32, int8",
         ),
         ({"minimum_ios": 15}, "--minimum-ios 15 is unknown; choose from 16, 17, 18"),
         ({"target": []}, "no target given"),
@@ -54,6 +54,10 @@ def test_existing_artifact_needs_force(tmp_path: Path) -> None:
 def test_all_targets_means_those_that_have_the_scheme() -> None:
     assert prepare(None, "int8", 18) == ["coreml", "executorch", "tflite"]
     assert prepare(None, "fp16", 18) == ["coreml", "tflite"]
+
+
+def test_all_targets_at_int4_means_those_that_have_it() -> None:
+    assert prepare(None, "int4", 18) == [name for name, found in targets().items() if "int4" in found.schemes]
 
 
 def test_missing_extra_names_the_pip_command(monkeypatch: pytest.MonkeyPatch) -> None:

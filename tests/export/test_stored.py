@@ -43,6 +43,13 @@ def test_one_changed_code_or_scale_is_missed_by_name() -> None:
             assert found.missing == (sorted(MODEL.records)[i],)
 
 
+def test_codes_of_another_width_are_missed() -> None:
+    weights = stored()
+    i = next(i for i, w in enumerate(weights) if w.codes is not None)
+    weights[i] = replace(weights[i], bits=7)
+    assert compare(weights, ENTRIES).missing == (sorted(MODEL.records)[i],)
+
+
 def test_second_copy_is_told() -> None:
     weights = stored()
     i = next(i for i, w in enumerate(weights) if w.codes is not None)
@@ -63,6 +70,21 @@ def test_floor_counts_codes_scales_and_floats() -> None:
     assert floor_bytes(target, "int8", ENTRIES) == expected
     rows = 16 * SHARED.embedding_size * 2
     assert budget_bytes(target, "int8", ENTRIES, 4, [16, 32]) == int(expected * 1.01) + 100 + 10 + 80 + rows
+
+
+def test_floor_counts_every_scale_of_a_row() -> None:
+    target = Target("t", ".t", "", ("int4-g32",), (), 2, None, None, None)  # type: ignore[arg-type]
+    for scheme in ("int4", "int4-g32"):
+        model = random_compressed(SHARED, CLASSIFIER, scheme)
+        expected = 0
+        for entry, record in zip(tensor_entries(model, 32), sorted(model.records), strict=True):
+            kept = model.records[record]
+            assert ("groups" in entry) == isinstance(kept, Quantized)
+            if isinstance(kept, Quantized):
+                expected += kept.codes.size // 2 + 2 * kept.scale.size
+            else:
+                expected += 4 * int(np.prod(entry["shape"]))
+        assert floor_bytes(target, scheme, tensor_entries(model, 32)) == expected
 
 
 def test_groups_cover_every_parameter() -> None:

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support import CLASSIFIER, DENSE_EMBEDDING, EMBEDDING, SHARED, TINY, random_compressed
+from support import CLASSIFIER, DENSE_EMBEDDING, EMBEDDING, SHARED, TINY, foreign_codes, random_compressed
 
+from export.nibbles import pack_nibbles
 from export.registry import Emission, GraphSpec, StoredWeight, target
 from mobilekit.compression.compressed import CompressedModel, save_records
 from mobilekit.compression.records import Dense, Quantized
@@ -79,6 +80,7 @@ def holding(weights: list[StoredWeight], record: Quantized | Dense) -> list[Stor
             and w.scale is not None
             and np.array_equal(w.codes, record.codes)
             and np.array_equal(w.scale, record.scale)
+            and w.bits == record.bits
         ]
     return [
         w
@@ -93,7 +95,7 @@ def place(path: Path, data: bytes) -> int:
     return content.index(data)
 
 
-@pytest.mark.parametrize("scheme", ["fp32", "fp16", "int8"])
+@pytest.mark.parametrize("scheme", ["fp32", "fp16", "int8", "int4"])
 @pytest.mark.parametrize(
     ("encoder", "head"), [(TINY, CLASSIFIER), (SHARED, DENSE_EMBEDDING)], ids=["classifier", "shared"]
 )
@@ -106,8 +108,9 @@ def test_every_record_is_in_the_file_once_bit_for_bit(
             assert [w.copies for w in holding(made.weights, record)] == [1], name
 
 
-def test_int8_codes_in_the_file_are_all_records(export: Export) -> None:
-    made = export(TINY, CLASSIFIER, "int8")
+@pytest.mark.parametrize("scheme", ["int8", "int4"])
+def test_codes_in_the_file_are_all_records(export: Export, scheme: str) -> None:
+    made = export(TINY, CLASSIFIER, scheme)
     records = [r for r in made.model.records.values() if isinstance(r, Quantized)]
     assert len([w for w in made.weights if w.codes is not None]) == len(records)
 
@@ -131,6 +134,29 @@ def test_a_changed_code_is_seen(export: Export, tmp_path: Path) -> None:
     changed.write_bytes(content)
     assert holding(made.weights, record)
     assert not holding(TFLITE.read_weights(changed), record)
+
+
+def test_a_changed_half_of_a_byte_is_seen(export: Export, tmp_path: Path) -> None:
+    made = export(TINY, CLASSIFIER, "int4")
+    record = made.model.records["embeddings.token.weight"]
+    assert isinstance(record, Quantized)
+    content = bytearray(made.path.read_bytes())
+    content[place(made.path, pack_nibbles(record.codes).tobytes()) + 5] ^= 16
+    changed = tmp_path / "changed.tflite"
+    changed.write_bytes(content)
+    assert holding(made.weights, record)
+    (found,) = [w for w in TFLITE.read_weights(changed) if w.codes is not None and w.codes.shape == record.shape]
+    assert found.codes is not None
+    assert np.argwhere(found.codes != record.codes).tolist() == [[0, 11]]
+
+
+def test_what_the_format_has_no_fast_kernel_for_is_an_error_that_names_it(tmp_path: Path) -> None:
+    model = random_compressed(TINY, CLASSIFIER, "int4")
+    name, rng = "layers.1.ffn.up.weight", np.random.default_rng(0)
+    for bits, block, form in ((4, 32, "4-bit codes with 2 scales a row"), (6, None, "6-bit codes with 1 scales")):
+        other = foreign_codes(rng, model.records[name].shape, bits, block)
+        with pytest.raises(EngineError, match=rf"layers\.1\.ffn\.up\.weight has {form}"):
+            emit(replace(model, records={**model.records, name: other}), tmp_path / "model.tflite")
 
 
 def test_codes_are_joined_with_the_scale_that_the_file_attaches(export: Export, tmp_path: Path) -> None:
@@ -161,9 +187,9 @@ def test_a_second_copy_of_a_weight_is_counted(export: Export, tmp_path: Path) ->
     assert [w.copies for w in holding(TFLITE.read_weights(twice), record)] == [2]
 
 
-@pytest.mark.parametrize("scheme", ["fp32", "int8"])
+@pytest.mark.parametrize("scheme", ["fp32", "int8", "int4"])
 def test_a_second_length_adds_a_graph_and_no_weights(export: Export, scheme: str, tmp_path: Path) -> None:
-    model = export(SHARED, EMBEDDING, scheme).model
+    model = random_compressed(replace(SHARED, vocab_size=2000), EMBEDDING, scheme)
     one, two = tmp_path / "one.tflite", tmp_path / "two.tflite"
     emit(model, one, (32,))
     emit(model, two, (8, 32))
@@ -208,7 +234,7 @@ def test_an_operator_that_cannot_be_written_is_an_error_that_names_it(monkeypatc
 
 def test_another_process_writes_the_same_bytes(export: Export, tmp_path: Path) -> None:
     with EngineProcess("export.worker:service", hide=("tensorflow",)) as process:
-        for scheme in ("fp16", "int8"):
+        for scheme in ("fp16", "int8", "int4"):
             made = export(SHARED, DENSE_EMBEDDING, scheme)
             records, again = tmp_path / f"{scheme}.safetensors", tmp_path / f"{scheme}.tflite"
             save_records(made.model, records)
@@ -231,11 +257,12 @@ def test_the_file_holds_the_metadata(export: Export) -> None:
     assert read_metadata(export(TINY, CLASSIFIER, "int8").path) == METADATA
 
 
-def test_engines_that_know_one_scale_a_tensor_refuse_the_file(export: Export) -> None:
+@pytest.mark.parametrize("scheme", ["int8", "int4"])
+def test_engines_that_know_one_scale_a_tensor_refuse_the_file(export: Export, scheme: str) -> None:
     # Their kernels would take the first row's scale for all rows; the operators' versions keep them off.
     from ai_edge_litert import schema_py_generated as schema
 
-    model = schema.Model.GetRootAs(export(TINY, CLASSIFIER, "int8").path.read_bytes(), 0)
+    model = schema.Model.GetRootAs(export(TINY, CLASSIFIER, scheme).path.read_bytes(), 0)
     codes = [model.OperatorCodes(i) for i in range(model.OperatorCodesLength())]
     versions = {(code.BuiltinCode(), code.Version()) for code in codes}
     kinds = schema.BuiltinOperator
@@ -244,7 +271,7 @@ def test_engines_that_know_one_scale_a_tensor_refuse_the_file(export: Export) ->
     assert (kinds.FULLY_CONNECTED, 1) not in versions
 
 
-@pytest.mark.parametrize("scheme", ["fp16", "int8"])
+@pytest.mark.parametrize("scheme", ["fp16", "int8", "int4"])
 def test_constants_are_aligned_for_the_kernels(export: Export, scheme: str) -> None:
     from export.tflite.read import _File
 
@@ -276,11 +303,17 @@ def test_another_file_is_refused(content: bytes, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("encoder", "limit"), [(MINILM, 23_800_000), (SHARED_BASE, 12_600_000)], ids=["minilm", "shared-base"]
+    ("encoder", "scheme", "limit"),
+    [
+        (MINILM, "int8", 23_800_000),
+        (SHARED_BASE, "int8", 12_600_000),
+        (MINILM, "int4", 12_500_000),
+        (SHARED_BASE, "int4", 7_000_000),
+    ],
 )
-def test_size_of_real_shapes_at_int8(encoder: EncoderConfig, limit: int, tmp_path: Path) -> None:
+def test_size_of_real_shapes(encoder: EncoderConfig, scheme: str, limit: int, tmp_path: Path) -> None:
     path = tmp_path / "model.tflite"
-    model = random_compressed(encoder, EMBEDDING, "int8")
+    model = random_compressed(encoder, EMBEDDING, scheme)
     emit(model, path, (32, 128))
     stored = sum(record.payload_bytes for name, record in model.records.items() if name != POSITIONS)
     assert stored < path.stat().st_size <= limit

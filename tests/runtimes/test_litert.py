@@ -20,10 +20,10 @@ from mobilekit.process import EngineProcess
 Inputs = dict[str, NDArray[np.int32]]
 ENTRIES = {8: "len_8", 32: "len_32"}
 MODELS = {"classifier": (TINY, CLASSIFIER), "embedding": (SHARED, DENSE_EMBEDDING)}
-SCHEMES = ("fp32", "fp16", "int8")
-# Largest difference to torch on the same decoded weights; at int8 the cosine counts.
+SCHEMES = ("fp32", "fp16", "int8", "int4")
+# Largest difference to torch on the same decoded weights; below fp16 the cosine counts.
 CLOSE = {"fp32": 1e-4, "fp16": 5e-3}
-PADDING = {"fp32": 1e-5, "fp16": 2e-3, "int8": 5e-3}
+PADDING = {"fp32": 1e-5, "fp16": 2e-3, "int8": 5e-3, "int4": 5e-3}
 
 
 @dataclass
@@ -100,7 +100,7 @@ def test_output_is_that_of_torch_on_the_same_weights(
         inputs = tokens(count, length)
         got, expected = run(inputs), torch_output(run.model, inputs)
         assert got.shape == expected.shape
-        if scheme == "int8":
+        if scheme not in CLOSE:
             assert cosine(got, expected) >= 0.999
         else:
             assert np.abs(got - expected).max() <= CLOSE[scheme]
@@ -145,9 +145,10 @@ def test_a_damaged_file_is_an_error(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @needs_tensorflow
+@pytest.mark.parametrize("scheme", ["int8", "int4"])
 @pytest.mark.parametrize("name", MODELS)
-def test_tensorflow_agrees_at_int8(running: Callable[[str, str], Running], name: str) -> None:
-    run = running(name, "int8")
+def test_tensorflow_agrees(running: Callable[[str, str], Running], name: str, scheme: str) -> None:
+    run = running(name, scheme)
     inputs, shared = tokens(20, 32), SharedProcess(kernels="xnnpack")
     shared.call("load", {"path": str(run.path)})
     (other,) = shared.call("run", {"entry": "len_32"}, inputs)[1].values()

@@ -22,8 +22,8 @@ class Scheme:
     """How weights are kept.
 
     weights: makes the record of a matrix (linear map or token table). rest: makes that of every other tensor (norms,
-    biases, positions). smooth: whether activation outliers are moved into the weights first. about: one line for
-    tables. minimum_ios: least iOS whose Core ML holds it.
+    biases, positions). smooth: how much of activations' outliers is moved into the weights first, 0 to 1. about: one
+    line for tables. minimum_ios: least iOS whose Core ML holds it.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Scheme:
     weights: Compress
     rest: Compress
     minimum_ios: int = 16
-    smooth: bool = False
+    smooth: float = 0.0
 
 
 _schemes: dict[str, Scheme] = {}
