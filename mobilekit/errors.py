@@ -37,6 +37,12 @@ class EngineError(MobilekitError):
     exit_code = 1
 
 
+class FellowError(MobilekitError):
+    """Another process of the same run failed and said why; this one ends with it, and says nothing."""
+
+    exit_code = 1
+
+
 class CheckFailedError(MobilekitError):
     """An artifact did not pass a check."""
 

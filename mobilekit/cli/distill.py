@@ -13,6 +13,7 @@ from mobilekit.cli.options import as_json, is_first_process, print_json, print_t
 from mobilekit.cli.recipe_options import recipe_options, student_options
 from mobilekit.cli.training_options import run_options, text_options, training_options
 from mobilekit.errors import InputError
+from mobilekit.training.processes import one_message
 
 if TYPE_CHECKING:
     from mobilekit.text.data.rows import TextRow
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
+@one_message()
 @click.option("--teacher", "teachers", multiple=True, required=True, help="A fine-tuned model; may repeat.")
 @click.option("--student", help="A name of `list students`, a built-in model, a folder or a hub id.  [the recipe's]")
 @click.option("--recipe", default="hinton", show_default=True, help="See `list recipes`.")

@@ -13,7 +13,7 @@ import sys
 
 import click
 
-from mobilekit.errors import MobilekitError, short, unknown
+from mobilekit.errors import FellowError, MobilekitError, short, unknown
 from mobilekit.version import __version__
 
 # Verb -> what its help line says. The file has the verb's name (a trailing underscore where Python needs one).
@@ -112,7 +112,7 @@ def main(arguments: list[str] | None = None) -> None:
     except (Exception, KeyboardInterrupt) as error:
         if debug and not isinstance(error, click.ClickException):
             raise
-        sys.exit(_report(error))
+        sys.exit(error.exit_code if isinstance(error, FellowError) else _report(error))
 
 
 def _report(error: BaseException) -> int:
@@ -121,10 +121,10 @@ def _report(error: BaseException) -> int:
         click.echo(error.format_message())
         return 0
     if isinstance(error, click.ClickException):
-        _say(error.format_message())
+        _say_once(error.format_message())
         return 2
     if isinstance(error, click.Abort | KeyboardInterrupt):
-        _say("interrupted.")
+        _say_once("interrupted.")
         return 130
     if isinstance(error, MobilekitError):
         _say(str(error))
@@ -144,6 +144,12 @@ def _report(error: BaseException) -> int:
 
 def _interrupt(number: int, frame: object) -> None:
     raise KeyboardInterrupt
+
+
+def _say_once(text: str) -> None:
+    """Say what all processes of a run would: they have the same arguments, and are ended together."""
+    if os.environ.get("RANK", "0") == "0":
+        _say(text)
 
 
 def _say(text: str) -> None:

@@ -12,6 +12,7 @@ from mobilekit.cli.options import as_json, is_first_process, print_json, progres
 from mobilekit.cli.recipe_options import recipe_options, student_options
 from mobilekit.cli.training_options import loop_options, run_options, text_options
 from mobilekit.errors import InputError
+from mobilekit.training.processes import one_message
 
 if TYPE_CHECKING:
     from mobilekit.text.data.rows import TextRow
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
+@one_message()
 @click.option("--model", default="minilm-l6", show_default=True, help="A name of `list students`, or any model.")
 @click.option("--teacher", help="What a student of `list students` is made from, and what guides it (--recipe).")
 @text_options

@@ -10,6 +10,7 @@ import click
 
 from mobilekit.cli.options import as_json, is_first_process, print_json, progress_lines, quiet
 from mobilekit.cli.training_options import run_options, training_options
+from mobilekit.training.processes import one_message
 
 if TYPE_CHECKING:
     from mobilekit.training.settings import Settings
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
+@one_message()
 @click.option("--model", default="minilm-l6", show_default=True, help="A built-in name, a folder or a hub id.")
 @training_options
 @run_options

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -11,6 +10,7 @@ from torch import nn
 
 from mobilekit.errors import MissingExtraError
 from mobilekit.host import is_installed
+from mobilekit.training.processes import on_cpu, start_processes
 from mobilekit.training.settings import Settings
 
 if TYPE_CHECKING:
@@ -22,8 +22,7 @@ def make_accelerator(precision: str, partly_used: bool = False) -> Accelerator:
 
     partly_used: whether a step may leave parameters out. Raises MissingExtraError without accelerate.
     """
-    if not is_installed("accelerate"):
-        raise MissingExtraError("accelerate", "train", "training")
+    start_processes()
     from accelerate import Accelerator
     from accelerate.state import AcceleratorState
     from accelerate.utils import DistributedDataParallelKwargs
@@ -33,8 +32,7 @@ def make_accelerator(precision: str, partly_used: bool = False) -> Accelerator:
     half = precision == "bf16" or (precision == "auto" and _has_bf16())
     return Accelerator(
         mixed_precision="bf16" if half else "no",
-        # Started as one of several on a machine without a GPU, accelerate has to be told that they are to share.
-        cpu=None if torch.accelerator.is_available() or "LOCAL_RANK" not in os.environ else True,
+        cpu=on_cpu(),
         kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=partly_used)],
     )
 
