@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import lessons
 import numpy as np
 import pytest
 import torch
@@ -12,6 +13,7 @@ from training_program import ROWS
 
 from mobilekit.models.load import load
 from mobilekit.models.model import Model
+from mobilekit.text.data.rows import TextRow
 from mobilekit.training.features import IGNORED
 from mobilekit.training.masking import Masker
 from mobilekit.training.objectives.words import (
@@ -108,10 +110,7 @@ def test_a_frozen_encoder_gets_no_gradient_and_no_dropout(model: Model) -> None:
     module = WordModule(model.module, None, frozen=True).train()
     texts, masker = Texts(model, ROWS, 64), Masker(model.tokenizer, model.config.vocab_size)
     objective = Words(model, texts, masker)
-    losses = []
-    for _ in range(2):
-        torch.manual_seed(0)
-        losses.append(objective.loss(module, range(4), CPU).sum())
+    losses = [objective.loss(module, range(4), CPU).sum() for _ in range(2)]
     losses[0].backward()  # type: ignore[no-untyped-call]
     assert losses[0].item() == losses[1].item()
     got = {n for n, p in model.module.named_parameters() if p.grad is not None and p.grad.abs().sum() > 0}
@@ -127,8 +126,6 @@ def test_a_frozen_encoder_gets_no_gradient_and_no_dropout(model: Model) -> None:
 
 
 def test_pair_part_by_hand_and_counts(model: Model) -> None:
-    from mobilekit.text.data.rows import TextRow
-
     rows = [TextRow(f"it was film {i}", document=i // 4) for i in range(16)]
     pairs = SegmentPairs(model, rows, 64, "sop")
     masker = Masker(model.tokenizer, model.config.vocab_size)
@@ -164,6 +161,52 @@ def test_an_input_is_drawn_alike_in_any_piece_of_a_batch(model: Model) -> None:
     assert torch.allclose(whole, pieces, rtol=1e-5)
     objective.redraw(1)
     assert not torch.allclose(whole, objective.loss(module, range(8), CPU), rtol=1e-3)
+
+
+@pytest.mark.parametrize("types", [0, 1])
+def test_a_teacher_without_token_types_is_not_given_any(model: Model, types: int) -> None:
+    """Its student's second segments have type 1, for which the teacher has no row."""
+    rows = [TextRow(f"it was film {i}", document=i // 4) for i in range(16)]
+    pairs, masker = SegmentPairs(model, rows, 64, "sop"), Masker(model.tokenizer, model.config.vocab_size)
+    teacher = lessons.teacher(lessons.WORDS, token_types=types)
+    module = WordModule(model.module).eval()
+    got = Words(model, pairs, masker, WordWeights(0, 1, 1), Guide(teacher, 3.0)).loss(module, range(4), CPU)
+    batch, _ = draw_batch(pairs, range(4), masker, model.config, 0)
+    assert batch["token_type_ids"].max() == 1
+    soft, apart = 0.0, 0.0
+    for row in range(4):
+        size = int(batch["attention_mask"][row].sum())
+        ids, kinds = (batch[name][row, :size].tolist() for name in ("input_ids", "token_type_ids"))
+        ours, theirs = lessons.look_at(model, ids, kinds), lessons.look_at(teacher, ids, [0] * size)
+        for place in torch.nonzero(batch["target"][row] != IGNORED).flatten().tolist():
+            soft += float(lessons.soft_targets(ours.logits[place], [theirs.logits[place]], 3.0))
+        for own, other in zip(ours.hidden[-1], theirs.hidden[-1], strict=True):
+            apart += 1 - float(own @ other / own.norm() / other.norm())
+    assert got[0].item() == pytest.approx(soft, rel=1e-4) and got[1].item() == pytest.approx(apart, rel=1e-4)
+
+
+@pytest.mark.parametrize("prefix", ["", "great movie "])
+def test_targets_are_counted_by_words_that_may_be_asked_for(model: Model, prefix: str) -> None:
+    """A share of 15 in 100 and at least one; neither special tokens nor the prefix are words."""
+    model.prefix = prefix
+    sizes = (1, 9, 16, 22, 36)
+    rows = [TextRow(" ".join(["good"] * words)) for words in sizes]
+    texts, masker = Texts(model, rows, 64), Masker(model.tokenizer, model.config.vocab_size)
+    objective = Words(model, texts, masker)
+    own = len(prefix.split())
+    assert objective.lengths == [words + 2 + own for words in sizes]
+    # 0.15, 1.35, 2.4, 3.3 and 5.4 words: with two more each, all but the first would be another number.
+    assert [objective.count([i])[0] for i in range(5)] == [1, 1, 2, 3, 5]
+    assert objective.count([0, 3, 4]) == [9, 59 + 3 * (2 + own), 3]
+    batch, _ = draw_batch(texts, range(5), masker, model.config, 0)
+    assert (batch["target"] != IGNORED).sum(1).tolist() == [1, 1, 2, 3, 5]
+
+
+def test_pairs_are_counted_by_words_that_may_be_asked_for(model: Model) -> None:
+    rows = [TextRow(" ".join(["good"] * 10), document=i // 2) for i in range(4)]
+    pairs, masker = SegmentPairs(model, rows, 64, "sop"), Masker(model.tokenizer, model.config.vocab_size)
+    # Two sentences, [CLS] and two [SEP].
+    assert Words(model, pairs, masker).count([0, 1]) == [6, 2 * 23, 2]
 
 
 def test_an_input_as_passages_are(model: Model) -> None:
