@@ -75,6 +75,39 @@ def test_order_of_segments_is_learned(tmp_path: Path, optimizer: str) -> None:
     assert made.pair_interval is not None and made.pair_interval.low < made.test.pair_accuracy
 
 
+def test_the_interval_of_pairs_is_that_of_one_draw_of_each(tmp_path: Path) -> None:
+    """Four draws of a chunk are one example of it: Wilson (1927) for 24 examples, not for 96."""
+    settings = Settings(epochs=1, batch=16, learning_rate=1e-3, length=64)
+    made = pretrain(load("tiny-embedding"), Corpus(STORY, test=STORY), tmp_path / "out", settings, Pretraining("sop"))
+    assert made.test is not None and made.test.pairs == 96 and made.pair_interval is not None
+    assert made.test.pair_accuracy is not None
+    share, z = round(24 * made.test.pair_accuracy) / 24, 1.959964
+    middle, spread = share + z * z / 48, z * math.sqrt(share * (1 - share) / 24 + z * z / (4 * 24**2))
+    assert made.pair_interval.low == pytest.approx((middle - spread) / (1 + z * z / 24), abs=1e-5)
+    assert made.pair_interval.high == pytest.approx((middle + spread) / (1 + z * z / 24), abs=1e-5)
+    content = json.loads((tmp_path / "out/pretrain.json").read_text())
+    assert content["pair_interval"]["low"] == made.pair_interval.low
+
+
+def test_a_recipes_stage_is_as_long_as_the_settings_or_its_own_options_say(tmp_path: Path) -> None:
+    settings = Settings(epochs=2, batch=40, learning_rate=1e-3, length=64)
+    for options, steps in (({}, 2 * 3), ({"general_epochs": 1, "general_batch": 24}, 4)):
+        how = Pretraining(recipe="pretrained", options=options)
+        made = pretrain(load("tiny-embedding"), Corpus(ROWS), tmp_path / str(steps), settings, how)
+        assert {name: outcome.steps for name, outcome in made.stages.items()} == {"plain text": steps}
+
+
+def test_a_recipes_stage_is_judged_by_the_dev_text(tmp_path: Path) -> None:
+    dev = [TextRow("very bad movie"), TextRow("the film was great")]
+    how, settings = Pretraining(recipe="pretrained"), Settings(epochs=3, batch=32, learning_rate=3e-3, length=64)
+    made = pretrain(load("tiny-embedding"), Corpus(ROWS, dev), tmp_path / "out", settings, how)
+    (outcome,) = made.stages.values()
+    losses = [epoch["masked_loss"] for epoch in outcome.epochs]
+    assert len(losses) == 3 and outcome.best_epoch == 1 + losses.index(min(losses))
+    # Without test text the dev text judges, in the same way.
+    assert made.test is not None and made.test.loss == pytest.approx(min(losses), rel=1e-5)
+
+
 def test_a_guided_student_comes_nearer_to_its_teacher(tmp_path: Path) -> None:
     teacher = pretrain(load("tiny-embedding"), Corpus(ROWS), tmp_path / "words", QUICK).model
     student = find_student("distil6", teacher, StudentOptions(depth=1), "spaced", 0)
