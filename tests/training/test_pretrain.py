@@ -89,12 +89,16 @@ def test_the_interval_of_pairs_is_that_of_one_draw_of_each(tmp_path: Path) -> No
     assert content["pair_interval"]["low"] == made.pair_interval.low
 
 
-def test_a_recipes_stage_is_as_long_as_the_settings_or_its_own_options_say(tmp_path: Path) -> None:
-    settings = Settings(epochs=2, batch=40, learning_rate=1e-3, length=64)
-    for options, steps in (({}, 2 * 3), ({"general_epochs": 1, "general_batch": 24}, 4)):
-        how = Pretraining(recipe="pretrained", options=options)
-        made = pretrain(load("tiny-embedding"), Corpus(ROWS), tmp_path / str(steps), settings, how)
+def test_a_recipes_stage_goes_by_the_settings_where_its_own_options_do_not_say(tmp_path: Path) -> None:
+    settings = Settings(epochs=2, batch=40, learning_rate=1e-9, length=64, precision="fp32")
+    own = {"general_epochs": 1, "general_batch": 24, "general_rate": 1e-2}
+    for options, steps in (({}, 2 * 3), (own, 4)):
+        how, model = Pretraining(recipe="pretrained", options=options), load("tiny-embedding")
+        made = pretrain(model, Corpus(ROWS), tmp_path / str(steps), settings, how)
         assert {name: outcome.steps for name, outcome in made.stages.items()} == {"plain text": steps}
+        before = dict(load("tiny-embedding").module.encoder.named_parameters())
+        moved = max(float((before[n] - p).abs().max()) for n, p in made.model.module.encoder.named_parameters())
+        assert moved > 1e-3 if options else moved < 1e-6
 
 
 def test_a_recipes_stage_is_judged_by_the_dev_text(tmp_path: Path) -> None:
