@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from export.registry import StoredInput, StoredWeight, Target
 from mobilekit.artifact import Json
 from mobilekit.compression.compressed import POSITIONS, CompressedModel
-from mobilekit.compression.records import Quantized
+from mobilekit.compression.records import Clustered, Quantized
 from mobilekit.errors import ArtifactError, CompressionError, MobilekitError
 
 _Read = TypeVar("_Read")
@@ -39,7 +39,8 @@ def tensor_entries(model: CompressedModel, length: int) -> list[Json]:
     each float type, since the targets differ in which they write.
     """
     entries = []
-    for name, record in sorted(model.records.items()):
+    for name, made in sorted(model.records.items()):
+        record = made.as_quantized() if isinstance(made, Clustered) else made
         more = {}
         if isinstance(record, Quantized):
             kind, bits, hashes = "quantized", record.bits, {"record": record.fingerprint()}

@@ -18,7 +18,7 @@ from export.tflite.mediapipe import PROBABILITIES, attachment
 from export.tflite.metadata import BUFFER_NAME, append_files, write_metadata
 from export.tflite.read import METADATA_NAME
 from mobilekit.compression.compressed import POSITIONS, CompressedModel
-from mobilekit.compression.records import Dense, Quantized
+from mobilekit.compression.records import Clustered, Dense, Quantized
 from mobilekit.errors import EngineError
 
 # The oldest LiteRT; it reads all that is written here.
@@ -41,7 +41,7 @@ def emit(model: CompressedModel, spec: GraphSpec, path: Path, progress: Progress
     missing = sorted(set(model.records) - written)
     if missing:
         raise EngineError(f"tflite: the graph does not use {', '.join(missing)}; nothing was written.")
-    per_row = any(isinstance(record, Quantized) for record in model.records.values())
+    per_row = any(isinstance(record, Quantized | Clustered) for record in model.records.values())
     builder.metadata("min_runtime_version", (_LEAST_PER_ROW if per_row else _LEAST_FLOAT).encode())
     builder.metadata(METADATA_NAME, json.dumps(dict(spec.metadata), sort_keys=True, ensure_ascii=False).encode())
     if attached is not None:

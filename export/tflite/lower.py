@@ -14,7 +14,7 @@ from ai_edge_litert import schema_py_generated as schema
 from torch.fx import Node
 
 from export.tflite.builder import GraphBuilder, Value
-from mobilekit.compression.records import Dense, Quantized, Record
+from mobilekit.compression.records import Clustered, Dense, Quantized, Record
 from mobilekit.errors import EngineError
 
 aten = torch.ops.aten
@@ -71,11 +71,11 @@ class Lowering:
             self._values[argument.name] = self._decoded(*self.record(argument))
         return self._values[argument.name]
 
-    def record(self, node: Node) -> Named:
-        """Tensor name and record of a parameter that this graph uses."""
+    def record(self, node: Node) -> tuple[str, Dense | Quantized]:
+        """Tensor name and record of a parameter that this graph uses; a clustered one as the int8 matrix it is."""
         name, record = self._records[node.name]
         self.written.add(name)
-        return name, record
+        return name, record.as_quantized() if isinstance(record, Clustered) else record
 
     def constant(self, name: str, values: np.ndarray[Any, Any]) -> Value:
         """A float32 tensor whose values are stored as they are, float32 or float16."""

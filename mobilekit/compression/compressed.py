@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mobilekit.compression.records import Dense, Quantized, Record
+from mobilekit.compression.records import Clustered, Dense, Quantized, Record
 from mobilekit.compression.smooth import unsmoothed
 from mobilekit.errors import InputError, MobilekitError
 from mobilekit.models.config import EncoderConfig, HeadConfig, encoder_from_dict, head_from_dict, to_dict
@@ -56,12 +56,18 @@ def save_records(model: CompressedModel, path: Path) -> None:
 
     tensors: dict[str, NDArray[np.generic]] = {}
     bits: dict[str, int] = {}
+    clustered: list[str] = []
     for name in sorted(model.records):
         record = model.records[name]
         if isinstance(record, Quantized):
             tensors[f"{name}.codes"] = np.ascontiguousarray(record.codes)
             tensors[f"{name}.scale"] = np.ascontiguousarray(record.scale)
             bits[name] = record.bits
+        elif isinstance(record, Clustered):
+            tensors[f"{name}.codes"] = np.ascontiguousarray(record.codes)
+            tensors[f"{name}.codebook"] = np.ascontiguousarray(record.codebook)
+            tensors[f"{name}.scale"] = np.ascontiguousarray(record.scale)
+            clustered.append(name)
         else:
             tensors[name] = np.ascontiguousarray(record.values)
     about = {
@@ -70,6 +76,7 @@ def save_records(model: CompressedModel, path: Path) -> None:
         "head": to_dict(model.head),
         "scheme": model.scheme,
         "bits": bits,
+        "clustered": clustered,
     }
     # One entry: safetensors writes several in an order of its own.
     path.write_bytes(save(tensors, metadata={"mobilekit": json.dumps(about, sort_keys=True)}))
@@ -91,6 +98,9 @@ def load_records(path: Path) -> CompressedModel:
     try:
         for name, width in about["bits"].items():
             records[name] = Quantized(tensors.pop(f"{name}.codes"), tensors.pop(f"{name}.scale"), int(width))
+        # Files from before there were clustered records have no list of them.
+        for name in about.get("clustered", []):
+            records[name] = Clustered(*(tensors.pop(f"{name}.{part}") for part in ("codes", "codebook", "scale")))
         for name, values in tensors.items():
             records[name] = Dense(values)
         encoder, head = encoder_from_dict(about["encoder"]), head_from_dict(about["head"])

@@ -9,7 +9,7 @@ from mobilekit.compression.records import LEAST_NORMAL, Quantized
 from mobilekit.errors import CompressionError
 
 # The least positive float16: a smaller scale could not be written in Core ML.
-_LEAST_SCALE = np.float32(2.0**-24)
+LEAST_SCALE = np.float32(2.0**-24)
 
 
 def quantize_rows(weight: NDArray[np.float32], bits: int = 8) -> Quantized:
@@ -17,10 +17,20 @@ def quantize_rows(weight: NDArray[np.float32], bits: int = 8) -> Quantized:
 
     weight: float32 [rows, columns]. The scale is a row's largest magnitude over 2**(bits-1) - 1, rounded to float16
     **first**; codes are chosen against the rounded scale, so that nothing is lost when a target stores it so. A row of
-    zeros gets scale 1. Raises CompressionError when the weight is no matrix, is not finite, or exceeds float16.
+    zeros gets scale 1. Raises CompressionError as `row_scales` does.
+    """
+    limit = 2 ** (bits - 1) - 1
+    scale = row_scales(weight, limit)
+    codes = np.clip(np.rint(weight / scale), -limit, limit).astype(np.int8)
+    return Quantized(codes, scale, bits)
+
+
+def row_scales(weight: NDArray[np.float32], limit: int) -> NDArray[np.float32]:
+    """Each row's largest magnitude over `limit`, rounded to float16, float32 [rows, 1]; 1 for a row of zeros.
+
+    Raises CompressionError when the weight is no matrix, is not finite, or exceeds float16.
     """
     _check(weight)
-    limit = 2 ** (bits - 1) - 1
     largest = np.abs(weight).max(axis=1, keepdims=True)
     with np.errstate(over="ignore"):
         scale = (largest / limit).astype(np.float16).astype(np.float32)
@@ -28,9 +38,7 @@ def quantize_rows(weight: NDArray[np.float32], bits: int = 8) -> Quantized:
     # Among float16's subnormal values rounding down may lose bits of the largest weight: the next one up does not.
     short = scale * limit < largest * np.float32(1 - 2.0**-10)
     scale = np.where(short, np.nextafter(scale.astype(np.float16), np.float16(np.inf)).astype(np.float32), scale)
-    scale = np.where(largest == 0, np.float32(1), np.maximum(scale, _LEAST_SCALE)).astype(np.float32)
-    codes = np.clip(np.rint(weight / scale), -limit, limit).astype(np.int8)
-    return Quantized(codes, scale, bits)
+    return np.where(largest == 0, np.float32(1), np.maximum(scale, LEAST_SCALE)).astype(np.float32)
 
 
 def quantize_groups(weight: NDArray[np.float32], bits: int, block: int) -> Quantized:

@@ -61,14 +61,11 @@ class Quantized:
         if self.codes.dtype != np.int8 or self.codes.ndim != 2:
             raise CompressionError("codes have to be an int8 matrix.")
         rows, columns = self.codes.shape
-        if self.scale.dtype != np.float32 or self.scale.ndim != 2 or self.scale.shape[0] != rows:
-            raise CompressionError("the scale has to be float32 of shape [rows, groups].")
+        if self.scale.ndim != 2 or self.scale.shape[0] != rows:
+            raise CompressionError("the scale has to be of shape [rows, groups].")
         if self.groups < 1 or (self.groups > 1 and (not columns or columns % self.groups)):
             raise CompressionError(f"{self.groups} groups do not divide {columns} columns.")
-        if not np.isfinite(self.scale).all() or not (self.scale > 0).all():
-            raise CompressionError("every scale has to be finite and > 0.")
-        if not np.array_equal(self.scale, self.scale.astype(np.float16).astype(np.float32)):
-            raise CompressionError("every scale has to be exact in float16.")
+        _check_scale(self.scale)
         if self.groups > 1 and not (is_bfloat16(self.scale) & (self.scale >= LEAST_NORMAL)).all():
             raise CompressionError("scales of groups have to be exact in bfloat16 and normal in float16.")
         if not 1 < self.bits <= 8:
@@ -108,12 +105,89 @@ class Quantized:
         return _sha256(f"quantized {self.bits} {self.shape}{groups}", self.codes, self.scale)
 
 
-Record = Dense | Quantized
+@dataclass(frozen=True)
+class Clustered:
+    """A matrix whose rows share codebooks (weight sharing; Han et al. 2016, section 3), times a scale a row.
+
+    codes: uint8 [rows, columns], below 2**bits. codebook: int8 [groups, 2**bits], bits 1 to 8, each ascending (a level
+    may be there twice) within -127 .. 127; `rows / groups` rows after one another share one. scale: float32 [rows, 1],
+    every value exact in float16 and > 0. So it is a look-up table before a channel scale, and just as well an int8
+    matrix that has 2**bits levels: one record serves all targets.
+    """
+
+    codes: NDArray[np.uint8]
+    codebook: NDArray[np.int8]
+    scale: NDArray[np.float32]
+
+    def __post_init__(self) -> None:
+        if self.codes.dtype != np.uint8 or self.codes.ndim != 2:
+            raise CompressionError("codes have to be a uint8 matrix.")
+        rows = self.codes.shape[0]
+        if self.codebook.dtype != np.int8 or self.codebook.shape[1:] not in [(2**bits,) for bits in range(1, 9)]:
+            raise CompressionError("the codebook has to be int8 of shape [groups, 2**bits], bits from 1 to 8.")
+        if not self.groups or rows % self.groups:
+            raise CompressionError(f"{self.groups} groups do not divide {rows} rows.")
+        if (self.codebook[:, 1:] < self.codebook[:, :-1]).any() or (self.codebook == -128).any():
+            raise CompressionError("each codebook has to be ascending, from -127 to 127.")
+        if self.codes.size and int(self.codes.max()) >= 2**self.bits:
+            raise CompressionError(f"codes leave the range 0 .. {2**self.bits - 1} of {self.bits} bits.")
+        if self.scale.shape != (rows, 1):
+            raise CompressionError("the scale has to be of shape [rows, 1].")
+        _check_scale(self.scale)
+
+    def decode(self) -> NDArray[np.float32]:
+        """codebook[group, code] * scale, float32 [rows, columns] (exact: 8 + 11 significant bits fit in 24)."""
+        return self.as_quantized().decode()
+
+    def as_quantized(self) -> Quantized:
+        """The same values as int8 codes with the same scale a row."""
+        levels = np.empty(self.codes.shape, np.int8)
+        size = self.codes.shape[0] // self.groups
+        for i, codebook in enumerate(self.codebook):
+            part = slice(i * size, (i + 1) * size)
+            # Indexing by an array would make eight bytes of each code first.
+            translated = self.codes[part].tobytes().translate(codebook.tobytes().ljust(256))
+            levels[part] = np.frombuffer(translated, np.int8).reshape(levels[part].shape)
+        return Quantized(levels, self.scale)
+
+    @property
+    def bits(self) -> int:
+        """Bits of a code."""
+        return int(self.codebook.shape[1]).bit_length() - 1
+
+    @property
+    def groups(self) -> int:
+        """Number of codebooks."""
+        return int(self.codebook.shape[0])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the matrix."""
+        return tuple(self.codes.shape)
+
+    @property
+    def payload_bytes(self) -> int:
+        """Bytes of the codes at their bits; codebooks and scales come on top, at the target's own width."""
+        return (self.codes.size * self.bits + 7) // 8
+
+    def fingerprint(self) -> str:
+        """sha256 of both shapes, and of the bytes of codes, codebooks and float32 scales."""
+        return _sha256(f"clustered {self.codebook.shape} {self.shape}", self.codes, self.codebook, self.scale)
+
+
+Record = Dense | Quantized | Clustered
 
 
 def is_bfloat16(values: NDArray[np.float32]) -> NDArray[np.bool_]:
     """Which values are exact in bfloat16: a float32 whose lower half is 0."""
     return np.ascontiguousarray(values).view(np.uint32) & np.uint32(0xFFFF) == 0
+
+
+def _check_scale(scale: NDArray[np.float32]) -> None:
+    if scale.dtype != np.float32 or not np.isfinite(scale).all() or not (scale > 0).all():
+        raise CompressionError("every scale has to be a finite float32 > 0.")
+    if not np.array_equal(scale, scale.astype(np.float16).astype(np.float32)):
+        raise CompressionError("every scale has to be exact in float16.")
 
 
 def _sha256(head: str, *arrays: NDArray[np.generic]) -> str:

@@ -15,8 +15,10 @@ from support import CLASSIFIER, DENSE_EMBEDDING, EMBEDDING, SHARED, TINY, foreig
 
 from export.nibbles import pack_nibbles
 from export.registry import Emission, GraphSpec, StoredWeight, target
+from export.stored import compare, tensor_entries
+from mobilekit.compression.cluster import cluster_rows
 from mobilekit.compression.compressed import CompressedModel, save_records
-from mobilekit.compression.records import Dense, Quantized
+from mobilekit.compression.records import Clustered, Dense, Quantized, Record
 from mobilekit.errors import ArtifactError, EngineError
 from mobilekit.models.config import EncoderConfig, HeadConfig
 from mobilekit.process import EngineProcess
@@ -317,3 +319,17 @@ def test_size_of_real_shapes(encoder: EncoderConfig, scheme: str, limit: int, tm
     emit(model, path, (32, 128))
     stored = sum(record.payload_bytes for name, record in model.records.items() if name != POSITIONS)
     assert stored < path.stat().st_size <= limit
+
+
+def test_clustered_records_are_written_as_int8_and_compared_as_such(tmp_path: Path) -> None:
+    model = random_compressed(TINY, CLASSIFIER, "int8")
+    records: dict[str, Record] = {}
+    for name, record in model.records.items():
+        records[name] = cluster_rows(record.decode(), 3) if isinstance(record, Quantized) else record
+    model = replace(model, records=records)
+    emit(model, tmp_path / "model.tflite")
+    weights = TFLITE.read_weights(tmp_path / "model.tflite")
+    for record in records.values():
+        if isinstance(record, Clustered):
+            assert [w.copies for w in holding(weights, record.as_quantized())] == [1]
+    assert not compare(weights, tensor_entries(model, max(LENGTHS))).missing
