@@ -10,14 +10,14 @@ register(
         name="coreml",
         suffix=".mlpackage",
         extra="coreml",
-        schemes=("fp32", "fp16", "int8"),
+        schemes=("fp32", "fp16", "int8", "int4", "int4-g32"),
         packages=("coremltools", "protobuf"),
         scale_bytes=2,
         emit=lazily("export.coreml.write", "emit"),
         read_weights=lazily("export.coreml.read", "read_weights"),
         read_inputs=lazily("export.coreml.read", "read_inputs"),
-        # At int8 and fp16 the whole program is float16.
-        rest_bytes={"fp16": 2, "int8": 2},
+        # Below fp32 the whole program is float16.
+        rest_bytes={"fp16": 2, "int8": 2, "int4": 2, "int4-g32": 2},
         # benchmarks/results/overhead.json, rounded up.
         overhead=Overhead(once=6_000, per_length=15_000, per_layer=9_600),
         usage=usage,

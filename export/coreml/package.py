@@ -29,7 +29,7 @@ class WeightStore:
         key = blob.digest()
         if key not in self._offsets:
             size, start = blob.data.size, self._end + RECORD.size
-            record = RECORD.pack(SENTINEL, blob.kind, size, start)
+            record = RECORD.pack(SENTINEL, blob.kind, size, start, blob.padding)
             self._parts.append(record + blob.data.tobytes() + bytes(aligned(size) - size))
             self._offsets[key] = self._end
             self._end = start + aligned(size)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from export.registry import StoredInput, StoredWeight
+from mobilekit.compression.nibbles import pack_nibbles
 from mobilekit.errors import ArtifactError
 from mobilekit.runtimes.mil.package import Package, input_shapes, open_package
 from mobilekit.runtimes.mil.program import Literal, Operation, read_functions
@@ -51,7 +52,7 @@ def read_inputs(path: Path) -> list[StoredInput]:
 
 
 class _Copies:
-    """How often each value's bytes are in the package's weight files."""
+    """How often each value's bytes, as they are stored, are in the package's weight files."""
 
     def __init__(self, package: Package) -> None:
         files = sorted((package.folder / "weights").glob("*.bin"))
@@ -60,7 +61,9 @@ class _Copies:
 
     def of(self, literal: Literal) -> tuple[str, int]:
         """The value's digest and its number of copies."""
-        digest = _digest(str(literal.value.dtype), literal.value.tobytes())
+        packed = literal.bits == 4
+        dtype = "int4" if packed else str(literal.value.dtype)
+        digest = _digest(dtype, (pack_nibbles(literal.value) if packed else literal.value).tobytes())
         return digest, 1 if literal.offset is None else self._counts[digest]
 
 
@@ -73,12 +76,15 @@ def _stored(operation: Operation, copies: _Copies) -> tuple[tuple[object, ...], 
     if operation.kind in _CODES:
         codes, scale = operation.literal(_CODES[operation.kind]), operation.literal("scale")
         _refuse_asymmetric(operation)
-        rows = codes.value.shape[0]
-        if codes.value.dtype != np.int8 or codes.value.ndim != 2 or scale.value.size != rows:
-            raise ArtifactError(f"{operation.name}: not an int8 matrix with a scale a row; mobilekit writes no other.")
+        rows = len(codes.value)
+        if codes.value.dtype != np.int8 or codes.value.ndim != 2 or scale.value.shape[:1] != (rows,):
+            raise ArtifactError(f"{operation.name}: not an integer matrix with scales for each row.")
         digest, count = copies.of(codes)
         weight = StoredWeight(
-            codes=codes.value.copy(), scale=scale.value.astype(np.float32).reshape(rows, 1), copies=count
+            codes=codes.value.copy(),
+            scale=scale.value.astype(np.float32).reshape(rows, -1),
+            copies=count,
+            bits=codes.bits,
         )
         return (digest, copies.of(scale)[0], codes.value.shape), weight
     if operation.kind == "const":

@@ -14,6 +14,7 @@ from coremltools.converters.mil.mil import Builder as mb
 from coremltools.converters.mil.mil.passes.graph_pass import AbstractGraphPass
 from coremltools.converters.mil.mil.passes.helper import block_context_manager
 from coremltools.converters.mil.mil.passes.pass_registry import register_pass
+from coremltools.converters.mil.mil.types.type_int import np_int4_dtype
 from numpy.typing import NDArray
 
 from mobilekit.compression.compressed import POSITIONS, CompressedModel
@@ -56,6 +57,7 @@ class RecordTable:
             values = model.position_rows(positions) if name == POSITIONS else record.decode()
             key = _key(values.astype(np.float16 if half else np.float32))
             if isinstance(record, Quantized):
+                _require_form(name, record, blockwise)
                 twin = quantized.setdefault(key, record)
                 if twin.fingerprint() != record.fingerprint():
                     raise CompressionError(
@@ -110,11 +112,19 @@ class write_records(AbstractGraphPass):
             block.remove_ops([operation])
 
 
+def _require_form(name: str, record: Quantized, blockwise: bool) -> None:
+    if record.bits not in ((4, 8) if blockwise else (8,)) or (record.groups > 1 and not blockwise):
+        form = f"{record.bits}-bit codes with {record.groups} scales a row"
+        known = "4 or 8 bits" if blockwise else "before iOS 18 only 8 bits, with one scale"
+        raise EngineError(f"coreml: {name} has {form}; this exporter writes {known}.")
+
+
 def _compressed(record: Quantized, blockwise: bool, before: Any) -> Any:
     scale = record.scale.astype(np.float16)
     name = f"{before.name}_record"
     if blockwise:
-        return mb.constexpr_blockwise_shift_scale(data=record.codes, scale=scale, before_op=before, name=name)
+        codes = record.codes.astype(np_int4_dtype) if record.bits == 4 else record.codes
+        return mb.constexpr_blockwise_shift_scale(data=codes, scale=scale, before_op=before, name=name)
     return mb.constexpr_affine_dequantize(
         quantized_data=record.codes,
         zero_point=np.int8(0),

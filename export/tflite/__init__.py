@@ -11,6 +11,7 @@ register(
         suffix=".tflite",
         extra="tflite",
         schemes=("fp32", "fp16", "int8", "int4"),
+        refused={"int4-g32": "groups of columns run slower than fp32 there"},
         packages=("ai_edge_litert",),
         # float32, and the int64 zero point that the format demands for each scale.
         scale_bytes=12,

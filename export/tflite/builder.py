@@ -12,7 +12,7 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from numpy.typing import NDArray
 
-from export.nibbles import pack_nibbles
+from mobilekit.compression.nibbles import pack_nibbles
 from mobilekit.compression.records import Quantized
 
 Array = NDArray[np.generic]

@@ -13,8 +13,8 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from numpy.typing import NDArray
 
-from export.nibbles import unpack_nibbles
 from export.registry import StoredInput, StoredWeight
+from mobilekit.compression.nibbles import unpack_nibbles
 from mobilekit.errors import ArtifactError
 
 METADATA_NAME = "mobilekit"

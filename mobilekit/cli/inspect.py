@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from mobilekit.artifact import MANIFEST_FILE
+from mobilekit.artifact import MANIFEST_FILE, Json
 from mobilekit.cli.options import as_json, print_json, print_table
 from mobilekit.errors import ArtifactError
 from mobilekit.reading import read_errors
@@ -66,7 +66,7 @@ def _artifact(folder: Path) -> dict[str, Any]:
         kinds: dict[str, int] = {}
         for entry in content["tensors"]:
             if group_of(entry["name"]) == group:
-                kind = f"int{entry['bits']} codes" if entry["kind"] == "quantized" else "float"
+                kind = _kind(entry)
                 kinds[kind] = kinds.get(kind, 0) + 1
         rows.append({"group": group, **sums, "kept": ", ".join(f"{n} {kind}" for kind, n in kinds.items())})
     weights = sum(sums["bytes"] for sums in content["groups"].values())
@@ -91,6 +91,14 @@ def _artifact(folder: Path) -> dict[str, Any]:
         "status": content["status"],
     }
     return {"about": about, "groups": rows, "remarks": remarks}
+
+
+def _kind(entry: Json) -> str:
+    """How a tensor of the manifest is kept."""
+    if entry["kind"] != "quantized":
+        return "float"
+    groups = entry.get("groups", 1)
+    return f"int{entry['bits']} codes" + (f" in groups of {entry['shape'][1] // groups}" if groups > 1 else "")
 
 
 def _model(name: str) -> dict[str, Any]:

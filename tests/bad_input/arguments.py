@@ -88,6 +88,16 @@ CASES = (
     Case("empty target", tiny("--target", ""), "target '' is unknown; choose from coreml, executorch, tflite"),
     Case("unknown scheme", tiny("--scheme", "int9"), "scheme 'int9' is unknown; did you mean 'int8'"),
     Case("scheme in capitals", tiny("--scheme", "FP32"), "scheme 'FP32' is unknown; did you mean 'fp32'"),
+    Case(
+        "int4 for old systems",
+        tiny("--target", "coreml", "--scheme", "int4", "--minimum-ios", "17"),
+        "scheme 'int4' needs iOS 18 on Core ML; give --minimum-ios 18, or one that iOS 17 has: fp32, fp16, int8",
+    ),
+    Case(
+        "groups on TFLite",
+        tiny("--target", "tflite", "--scheme", "int4-g32"),
+        r"'tflite' cannot hold scheme 'int4-g32' \(groups .* fp32 there\); it can hold fp32, fp16, int8, int4",
+    ),
     Case("unknown scheme to compress", line(*_ON_TINY, "o", "--scheme", "int9"), "did you mean 'int8'"),
     Case("unknown model", line("export", "--model", "minilm"), "model 'minilm' is unknown; did you mean 'minilm-l6'"),
     Case("unknown model to inspect", line("inspect", "tiny-clasifier"), "did you mean 'tiny-classifier'"),
@@ -156,7 +166,7 @@ CASES = (
     Case(
         "scheme that a target cannot hold",
         tiny("--target", "executorch", "--scheme", "fp16"),
-        "target 'executorch' cannot hold scheme 'fp16'; it can hold",
+        r"target 'executorch' cannot hold scheme 'fp16' \(ExecuTorch keeps GELU .* float16\); it can hold fp32, int8",
     ),
     Case("empty name", tiny("--name", ""), f"--name '': {_NAME_RULE}"),
     Case("name with a slash", tiny("--name", "a/b"), "--name 'a/b': use letters, digits, .* such as 'a-b'"),

@@ -42,12 +42,19 @@ def test_odd_rows_are_refused_at_int4() -> None:
         compress(model, replace(scheme("int4"), smooth=0.0))
 
 
+def test_groups_that_do_not_divide_a_row_are_refused_by_name() -> None:
+    model = load("tiny-classifier")
+    model.module.head.classifier.weight.data = model.module.head.classifier.weight.data[:, :30]
+    with pytest.raises(CompressionError, match=r"head.classifier.weight: groups of 32 do not divide its 30 columns"):
+        compress(model, replace(scheme("int4-g32"), smooth=0.0))
+
+
 def test_shared_layer_has_one_record() -> None:
     names = compress(load("tiny-shared"), "int8").records
     assert [n for n in names if n.endswith("query.weight")] == ["layers.0.attention.query.weight"]
 
 
-@pytest.mark.parametrize("scheme", ["fp32", "fp16", "int8", "int4"])
+@pytest.mark.parametrize("scheme", ["fp32", "fp16", "int8", "int4", "int4-g32"])
 def test_records_are_saved_verbatim_and_the_same_twice(scheme: str, tmp_path: Path) -> None:
     compressed = compress(load("tiny-shared"), scheme)
     first, second = tmp_path / "a", tmp_path / "b"

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 from coreml_support import LENGTHS, METADATA, Exported, emit, exported, start_worker, worker
 from numpy.typing import NDArray
-from support import CLASSIFIER, DENSE_EMBEDDING, EMBEDDING, SHARED, TINY, random_compressed
+from support import CLASSIFIER, DENSE_EMBEDDING, EMBEDDING, SHARED, TINY, WORDS, random_compressed
 
 from export.registry import StoredWeight, target
 from mobilekit.compression.compressed import CompressedModel
+from mobilekit.compression.nibbles import pack_nibbles
 from mobilekit.compression.records import Dense, Quantized
 from mobilekit.errors import ArtifactError, CompressionError, EngineError, InputError
 from mobilekit.models.config import EncoderConfig, HeadConfig
@@ -32,6 +33,10 @@ CASES: dict[str, tuple[EncoderConfig, HeadConfig, str, tuple[int, ...], int]] = 
     "int8-shared": (SHARED, DENSE_EMBEDDING, "int8", LENGTHS, 18),
     "int8-one-length-ios16": (TINY, EMBEDDING, "int8", (16,), 16),
     "int8-shapes-ios17": (SHARED, CLASSIFIER, "int8", LENGTHS, 17),
+    "int4-functions": (TINY, CLASSIFIER, "int4", LENGTHS, 18),
+    "int4-shared": (SHARED, DENSE_EMBEDDING, "int4", LENGTHS, 18),
+    "int4-g32-functions": (TINY, CLASSIFIER, "int4-g32", LENGTHS, 18),
+    "int4-g32-shared-words": (SHARED, WORDS, "int4-g32", (16,), 18),
     "fp16": (TINY, CLASSIFIER, "fp16", LENGTHS, 18),
     "fp16-shapes-ios16": (SHARED, EMBEDDING, "fp16", LENGTHS, 16),
     "fp32": (SHARED, EMBEDDING, "fp32", LENGTHS, 18),
@@ -49,6 +54,7 @@ def holding(weights: list[StoredWeight], record: Quantized | NDArray[Any]) -> li
             and w.scale is not None
             and np.array_equal(w.codes, record.codes)
             and np.array_equal(w.scale, record.scale)
+            and w.bits == record.bits
         ]
     return [
         w
@@ -100,11 +106,13 @@ def test_codes_made_again_from_the_decoded_weights_would_not_pass() -> None:
             assert not holding(weights, own)
 
 
-def test_a_changed_code_or_scale_is_seen(tmp_path: Path) -> None:
-    of = exported(*CASES["int8-functions"])
+@pytest.mark.parametrize("case", ["int8-functions", "int4-functions", "int4-g32-functions"])
+def test_a_changed_code_or_scale_is_seen(case: str, tmp_path: Path) -> None:
+    of = exported(*CASES[case])
     record = of.model.records["layers.0.ffn.up.weight"]
     assert isinstance(record, Quantized)
-    for number, wanted in enumerate((record.codes.tobytes(), record.scale.astype(np.float16).tobytes())):
+    codes = record.codes if record.bits == 8 else pack_nibbles(record.codes)
+    for number, wanted in enumerate((codes.tobytes(), record.scale.astype(np.float16).tobytes())):
         path = copied(of, tmp_path / str(number))
         content = bytearray((path / WEIGHT_FILE).read_bytes())
         assert content.count(wanted) == 1
@@ -147,10 +155,10 @@ def test_a_second_copy_of_a_weight_is_counted(tmp_path: Path) -> None:
     assert isinstance(record, Quantized)
     content = bytearray((path / WEIGHT_FILE).read_bytes())
     place = content.index(record.codes.tobytes()) - RECORD.size
-    sentinel, kind, size, _ = RECORD.unpack(content[place : place + RECORD.size])
+    sentinel, kind, size, _, padding = RECORD.unpack(content[place : place + RECORD.size])
     count, version = HEADER.unpack(content[: HEADER.size])
     content[: HEADER.size] = HEADER.pack(count + 1, version)
-    content += RECORD.pack(sentinel, kind, size, len(content) + RECORD.size)
+    content += RECORD.pack(sentinel, kind, size, len(content) + RECORD.size, padding)
     content += record.codes.tobytes() + bytes(aligned(size) - size)
     (path / WEIGHT_FILE).write_bytes(content)
     (found,) = holding(COREML.read_weights(path), record)
@@ -166,6 +174,20 @@ def test_records_that_the_file_could_not_keep_apart_are_refused() -> None:
     of = exported(*CASES["int8-functions"])
     with pytest.raises(CompressionError, match=r"b\.weight and a\.weight"):
         worker().call("twins", {"records": str(of.path.parent / "records.safetensors")})
+
+
+@pytest.mark.parametrize("scheme", ["int4", "int4-g32"])
+def test_codes_that_old_systems_do_not_know_are_an_error_that_names_them(scheme: str) -> None:
+    with pytest.raises(EngineError, match=r"embeddings\.token\.weight has 4-bit codes .* before iOS 18 only 8 bits"):
+        emit(random_compressed(TINY, EMBEDDING, scheme), f"old-{scheme}", (16,), 17)
+
+
+def test_int4_takes_half_a_byte_a_weight() -> None:
+    eight, four = (exported(TINY, CLASSIFIER, scheme, (16,), 18) for scheme in ("int8", "int4"))
+    sizes = [(of.path / WEIGHT_FILE).stat().st_size for of in (eight, four)]
+    saved = sum(r.codes.size // 2 for r in eight.model.records.values() if isinstance(r, Quantized))
+    # Each of the two dozen blobs begins at a multiple of 64.
+    assert abs(sizes[0] - sizes[1] - saved) <= 64 * 24
 
 
 def test_values_that_float16_rounds_to_nothing_stay_nothing() -> None:
@@ -324,10 +346,16 @@ SHARED_BASE = EncoderConfig(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("encoder", "limit"), [(MINILM, 23_800_000), (SHARED_BASE, 12_600_000)], ids=["minilm", "shared"]
+    ("encoder", "scheme", "limit"),
+    [
+        (MINILM, "int8", 23_800_000),
+        (SHARED_BASE, "int8", 12_600_000),
+        (MINILM, "int4", 12_500_000),
+        (SHARED_BASE, "int4-g32", 7_000_000),
+    ],
 )
-def test_real_sizes_stay_small_with_two_lengths(encoder: EncoderConfig, limit: int) -> None:
-    of = exported(encoder, CLASSIFIER, "int8", (32, 128), 18)
+def test_real_sizes_stay_small_with_two_lengths(encoder: EncoderConfig, scheme: str, limit: int) -> None:
+    of = exported(encoder, CLASSIFIER, scheme, (32, 128), 18)
     assert sum(len(content) for content in _files(of.path).values()) <= limit
     codes = [w for w in COREML.read_weights(of.path) if w.codes is not None]
     assert {w.copies for w in codes} == {1}

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from support import CLASSIFIER, DENSE_EMBEDDING, EMBEDDING, SHARED, TINY, foreign_codes, random_compressed
 
-from export.nibbles import pack_nibbles
 from export.registry import Emission, GraphSpec, StoredWeight, target
 from export.stored import compare, tensor_entries
 from mobilekit.compression.cluster import cluster_rows
 from mobilekit.compression.compressed import CompressedModel, save_records
+from mobilekit.compression.nibbles import pack_nibbles
 from mobilekit.compression.records import Clustered, Dense, Quantized, Record
 from mobilekit.errors import ArtifactError, EngineError
 from mobilekit.models.config import EncoderConfig, HeadConfig

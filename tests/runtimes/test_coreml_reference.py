@@ -29,10 +29,15 @@ CASES: dict[str, tuple[EncoderConfig, HeadConfig, str, tuple[int, ...], int]] = 
     "int8-classifier": (TINY, CLASSIFIER, "int8", LENGTHS, 18),
     "int8-shared-dense": (SHARED, DENSE_EMBEDDING, "int8", LENGTHS, 18),
     "int8-shapes": (SHARED, CLASSIFIER, "int8", LENGTHS, 17),
+    "int4-classifier": (TINY, CLASSIFIER, "int4", LENGTHS, 18),
+    "int4-g32-shared-dense": (SHARED, DENSE_EMBEDDING, "int4-g32", LENGTHS, 18),
     "int8-first-token": (TINY, replace(EMBEDDING, pooling="cls"), "int8", (16,), 16),
 }
-TOLERANCE = {"fp32": 1e-4, "fp16": 5e-3, "int8": 5e-3}
-PADDING = {"fp32": 1e-5, "fp16": 2e-3, "int8": 5e-3}
+# Those that coremltools itself evaluates too.
+CHECKED = ("fp32-classifier", "fp32-shapes", "int8-shared-dense", "int8-first-token", "int4-classifier")
+CHECKED += ("int4-g32-shared-dense",)
+TOLERANCE = {"fp32": 1e-4, "fp16": 5e-3, "int8": 5e-3, "int4": 5e-3, "int4-g32": 5e-3}
+PADDING = {"fp32": 1e-5, "fp16": 2e-3, "int8": 5e-3, "int4": 5e-3, "int4-g32": 5e-3}
 
 
 def loaded(of: Exported) -> CoreMLReference:
@@ -70,7 +75,7 @@ def test_output_does_not_change_with_padding_or_what_stands_in_it(case: tuple[An
                 assert other.argmax() == base.argmax()
 
 
-@pytest.mark.parametrize("case", ["fp32-classifier", "fp32-shapes", "int8-shared-dense", "int8-first-token"])
+@pytest.mark.parametrize("case", CHECKED)
 def test_coremltools_own_evaluation_of_the_package_agrees(case: str) -> None:
     of = exported(*CASES[case])
     runtime, length = loaded(of), max(of.entries)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from export.coreml.package import WeightStore
+from mobilekit.compression.nibbles import pack_nibbles
 from mobilekit.errors import ArtifactError
 from mobilekit.runtimes.mil.package import open_package
 from mobilekit.runtimes.mil.weights import HEADER, RECORD, Blob, WeightFile
@@ -24,6 +25,7 @@ def file(tmp_path: Path) -> Path:
     first = store.add(blob(np.arange(100, dtype=np.int8), 4))
     second = store.add(blob(np.arange(3, dtype=np.float32), 2))
     assert (first, second) == (64, 64 + 64 + 128)
+    assert store.add(Blob(8, pack_nibbles(np.int8([3, -2, -8])), 4)) == 256 + 64 + 64
     store.write(tmp_path / "weight.bin")
     return tmp_path / "weight.bin"
 
@@ -33,7 +35,7 @@ def test_blobs_come_back_by_offset_and_in_order(file: Path) -> None:
     assert weights.blob(64).dtype == "int8"
     np.testing.assert_array_equal(weights.blob(64).data.view(np.int8), np.arange(100))
     np.testing.assert_array_equal(weights.blob(256).data.view(np.float32), [0, 1, 2])
-    assert [b.kind for b in weights.blobs()] == [4, 2]
+    assert [b.kind for b in weights.blobs()] == [4, 2, 8]
     assert file.stat().st_size % 64 == 0
 
 
@@ -42,6 +44,16 @@ def test_equal_bytes_are_stored_once_and_only_if_of_one_type() -> None:
     codes = np.arange(8, dtype=np.int8)
     assert store.add(blob(codes, 4)) == store.add(blob(codes.copy(), 4))
     assert store.add(blob(codes, 3)) != store.add(blob(codes, 4))
+
+
+def test_int4_has_two_elements_a_byte_and_says_where_it_ends(tmp_path: Path) -> None:
+    store = WeightStore()
+    even, odd = pack_nibbles(np.int8([[1, -7], [5, 7]])), pack_nibbles(np.int8([3, -2, -8]))
+    places = [store.add(Blob(8, even)), store.add(Blob(8, odd, 4))]
+    store.write(tmp_path / "weight.bin")
+    blobs = [WeightFile(tmp_path / "weight.bin").blob(place) for place in places]
+    assert [(b.dtype, b.data.size) for b in blobs] == [("int4", 2), ("int4", 2)]
+    assert [b.values().tolist() for b in blobs] == [[1, -7, 5, 7], [3, -2, -8]]
 
 
 def test_coremltools_writer_and_ours_give_the_same_file(file: Path, tmp_path: Path) -> None:
@@ -61,6 +73,7 @@ def test_coremltools_writer_and_ours_give_the_same_file(file: Path, tmp_path: Pa
     writer = module._BlobStorageWriter(str(theirs))
     assert writer.write_int8_data(np.arange(100, dtype=np.int8)) == 64
     assert writer.write_float_data(np.arange(3, dtype=np.float32)) == 256
+    assert writer.write_int4_data(np.int8([3, -2, -8])) == 384
     del writer
     ours = file.read_bytes()
     # Ours also fills the last blob up to the alignment.
@@ -71,8 +84,9 @@ def test_coremltools_writer_and_ours_give_the_same_file(file: Path, tmp_path: Pa
     ("place", "content", "said"),
     [
         (0, HEADER.pack(2, 1), "version is 1"),
-        (64, RECORD.pack(0xDEADBEE0, 4, 100, 128), "no sentinel"),
-        (64, RECORD.pack(0xDEADBEEF, 4, 10**9, 128), "beyond the end"),
+        (64, RECORD.pack(0xDEADBEE0, 4, 100, 128, 0), "no sentinel"),
+        (64, RECORD.pack(0xDEADBEEF, 4, 10**9, 128, 0), "beyond the end"),
+        (64, RECORD.pack(0xDEADBEEF, 4, 100, 128, 8), "8 bits of filling"),
     ],
 )
 def test_a_damaged_weight_file_is_refused(file: Path, place: int, content: bytes, said: str) -> None:
@@ -90,8 +104,8 @@ def test_an_offset_without_a_record_is_refused(file: Path, offset: int) -> None:
 
 
 def test_a_type_that_is_not_read_is_named(file: Path) -> None:
-    with pytest.raises(ArtifactError, match="type 8"):
-        _ = Blob(8, WeightFile(file).blob(64).data).dtype
+    with pytest.raises(ArtifactError, match="type 9"):
+        _ = Blob(9, WeightFile(file).blob(64).data).dtype
 
 
 @pytest.mark.parametrize("content", [b"", b"x"])

@@ -20,6 +20,7 @@ _TYPES = {
     "STRING": "str",
     "FLOAT16": "float16",
     "FLOAT32": "float32",
+    "INT4": "int4",
     "INT8": "int8",
     "INT16": "int16",
     "INT32": "int32",
@@ -39,10 +40,14 @@ class TensorType:
 
 @dataclass(frozen=True)
 class Literal:
-    """A value that stands in the program or in the weight file (then offset is that of its record)."""
+    """A value that stands in the program or in the weight file (then offset is that of its record).
+
+    bits: of each element where that is less than a byte; the value has a byte for each.
+    """
 
     value: NDArray[Any]
     offset: int | None = None
+    bits: int = 8
 
 
 @dataclass(frozen=True)
@@ -133,7 +138,8 @@ class _Reader:
             blob = self._file(place.fileName).blob(place.offset)
             if blob.dtype != declared.dtype:
                 raise ArtifactError(f"the blob at {place.offset} is {blob.dtype}, declared as {declared.dtype}.")
-            return Literal(_shaped(blob.data.view(blob.dtype), shape), place.offset)
+            bits = 4 if blob.dtype == "int4" else 8
+            return Literal(_shaped(blob.values(), shape), place.offset, bits)
         return Literal(_shaped(_immediate(message.immediateValue.tensor, declared.dtype), shape))
 
     def _file(self, name: str) -> WeightFile:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from export.nibbles import pack_nibbles, unpack_nibbles
+from mobilekit.compression.nibbles import pack_nibbles, unpack_nibbles
 
 
 def test_first_code_is_in_the_low_half() -> None:
