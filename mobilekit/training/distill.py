@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -17,6 +18,7 @@ from mobilekit.models.save import save_model
 from mobilekit.staging import staged
 from mobilekit.text.data.rows import TextRow
 from mobilekit.training.features import encode_rows
+from mobilekit.training.identity import Identity, model_part, texts_part
 from mobilekit.training.lock import claim, work_folder
 from mobilekit.training.loop import Outcome
 from mobilekit.training.objectives.supervised import Supervised
@@ -25,15 +27,17 @@ from mobilekit.training.options import make_options
 from mobilekit.training.recipes.registry import Lesson, Recipe, recipe
 from mobilekit.training.report import Figures, figures
 from mobilekit.training.settings import Settings
-from mobilekit.training.stages import Stage, run_stage
+from mobilekit.training.stages import Judge, Stage, run_stage
 from mobilekit.training.teachers import require_better_than_guessing
-from mobilekit.training.train import Splits, freeze_part, head_for, judge_for, set_dropout
+from mobilekit.training.train import Splits, freeze_part, head_for, judge_for, parts_of, set_dropout
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
 
 REPORT_FILE = "distill.json"
 Report = Callable[[str], None]
+# A stage in its folder, with what judges it.
+Run = Callable[[Stage, Path, Judge | None], Outcome]
 
 
 @dataclass(frozen=True)
@@ -93,8 +97,10 @@ def distill(
     lesson = _lesson(student, teachers, splits, settings, teaching, how, place.work, report)
     how.check(lesson)
     accelerator = make_accelerator(settings.precision)
-    with work_folder(place, accelerator):
-        made = _teach(lesson, splits, teaching, how, accelerator, resume)
+    identity = _identity(student, lesson, splits, teaching)
+    with work_folder(place, accelerator, identity):
+        run = functools.partial(run_stage, resume=resume, about={"run": identity.digest()}, report=report)
+        made = _teach(lesson, splits, teaching, how, accelerator, run)
         if accelerator.is_main_process:
             with staged(out, place.replaces, CONFIG_FILE) as folder:
                 made.student.notes += save_model(made.student, folder)
@@ -125,8 +131,31 @@ def _lesson(
     )
 
 
+def _identity(student: Model, lesson: Lesson, splits: Splits, teaching: Teaching) -> Identity:
+    """What tells this run from others."""
+    lesson.report("reading the text")
+    asked = {
+        "verb": "distill",
+        "recipe": teaching.recipe,
+        "options": asdict(lesson.options),
+        "settings": lesson.settings.to_dict(),
+        "pooling": "mean" if teaching.mean else "family",
+        "freeze": teaching.freeze,
+        "alone": teaching.alone,
+    }
+    parts = parts_of(splits)
+    parts["student"] = model_part(f"student {student.name}", student, made=True)
+    for i, teacher in enumerate(lesson.teachers, 1):
+        parts[f"teacher {i}"] = model_part(f"teacher {teacher.name}", teacher)
+    if lesson.general is not None:
+        parts["general teacher"] = model_part(f"general teacher {lesson.general.name}", lesson.general)
+    if lesson.texts:
+        parts["texts"] = texts_part("the texts", lesson.texts)
+    return Identity(asked, parts)
+
+
 def _teach(
-    lesson: Lesson, splits: Splits, teaching: Teaching, how: Recipe, accelerator: Accelerator, resume: bool
+    lesson: Lesson, splits: Splits, teaching: Teaching, how: Recipe, accelerator: Accelerator, run: Run
 ) -> Distilled:
     judging, settings, student = splits.test or splits.dev, lesson.settings, lesson.student
     assert judging is not None
@@ -135,21 +164,15 @@ def _teach(
         if not teaching.anyway:
             lesson.report("measuring the teacher")
             require_better_than_guessing(teacher, splits.dev or judging, settings.length)
-    about = {
-        "recipe": how.name,
-        "options": asdict(lesson.options),
-        "teachers": [teacher.name for teacher in lesson.teachers],
-        "data": splits.train.name,
-    }
     measured = [(teacher.name, teacher, 0.0) for teacher in lesson.teachers]
     if teaching.alone:
         single = copy.deepcopy(student)
-        outcome = _run(_alone(single, lesson), 0, single, splits, lesson, about, resume)
+        outcome = _run(_alone(single, lesson), 0, single, splits, lesson, run)
         measured.append(("the student alone", single, outcome.seconds))
     outcomes: dict[str, Outcome] = {}
     stages = [*(how.general(lesson) if how.general else ()), *how.task(lesson)]
     for i, stage in enumerate(stages, 1):
-        outcomes[stage.name] = _run(stage, i, student, splits, lesson, about, resume)
+        outcomes[stage.name] = _run(stage, i, student, splits, lesson, run)
     measured.append(("the student", student, sum(outcome.seconds for outcome in outcomes.values())))
     lesson.report("measuring")
     for _, model, _ in measured:
@@ -165,12 +188,10 @@ def _alone(single: Model, lesson: Lesson) -> Stage:
     return Stage("alone", objective, single.module, lesson.settings, judged=True)
 
 
-def _run(
-    stage: Stage, number: int, student: Model, splits: Splits, lesson: Lesson, about: dict[str, Any], resume: bool
-) -> Outcome:
+def _run(stage: Stage, number: int, student: Model, splits: Splits, lesson: Lesson, run: Run) -> Outcome:
     folder = lesson.folder / f"stage-{number}"
     judge = judge_for(student, splits, lesson.settings) if stage.judged else None
-    return run_stage(stage, folder, judge, resume, about, lesson.report)
+    return run(stage, folder, judge)
 
 
 def _json(made: Distilled, splits: Splits, lesson: Lesson, teaching: Teaching) -> str:

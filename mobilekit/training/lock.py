@@ -1,4 +1,4 @@
-"""One run a folder: who holds it, where a run's output goes, and what it may replace there."""
+"""One run a folder: who holds it, what run it is of, where the run's output goes, and what it may replace there."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 from mobilekit.errors import InputError
 from mobilekit.models.checkpoint import CONFIG_FILE
 from mobilekit.staging import disk_errors, refuse_existing, sweep
+from mobilekit.training.identity import Identity
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
 
-# In every folder of a run, so that nothing else is ever emptied; it says how the run was begun.
-_MARK = ".mobilekit-run"
+# In every folder of a run, so that nothing else is ever emptied; it says what run that is. Whatever else lies there is
+# of this run and no other, so that what was computed for it once can be taken as it is.
+_MARK, _FORMAT = ".mobilekit-run", "mobilekit-run-1"
 
 
 @dataclass(frozen=True)
@@ -55,12 +57,12 @@ def claim(out: Path, resume: bool, force: bool) -> Place:
 
 
 @contextlib.contextmanager
-def work_folder(place: Place, accelerator: Accelerator) -> Iterator[None]:
+def work_folder(place: Place, accelerator: Accelerator, identity: Identity) -> Iterator[None]:
     """Hold a run's folder, and empty it unless the run goes on. Of many processes the first does.
 
     It is removed when the block ends well, and when it ends before there is anything to go on from. Raises InputError
-    when another run holds it, when there is nothing to resume, or when an ended run could still go on from there
-    (`place.force`: begin anew all the same).
+    when another run holds it, when there is nothing to resume, when the run that would go on is not the one of
+    `identity`, or when an ended run could still go on from there (`place.force`: begin anew all the same).
     """
     if not accelerator.is_main_process:
         accelerator.wait_for_everyone()
@@ -74,9 +76,11 @@ def work_folder(place: Place, accelerator: Accelerator) -> Iterator[None]:
     with in_use(folder):
         if not place.resume and not place.force and _has_checkpoint(folder):
             raise InputError(f"{folder}: a run was ended there; --resume goes on with it, --force begins anew.")
+        if place.resume:
+            _require_same(place, identity)
         try:
             if not place.resume:
-                _begin(place)
+                _begin(place, identity)
             accelerator.wait_for_everyone()
             yield
             accelerator.wait_for_everyone()
@@ -87,11 +91,32 @@ def work_folder(place: Place, accelerator: Accelerator) -> Iterator[None]:
         _remove(folder)
 
 
-def _begin(place: Place) -> None:
+def _begin(place: Place, identity: Identity) -> None:
     """Empty the folder, also of what cannot be gone on with: it may be of other data. Then mark it."""
     with disk_errors(place.work):
         _empty(place.work)
-        (place.work / _MARK).write_text(json.dumps({"replaces": place.replaces}), encoding="utf-8")
+        content = {"format": _FORMAT, "replaces": place.replaces, "run": identity.to_dict()}
+        (place.work / _MARK).write_text(json.dumps(content, indent=1, sort_keys=True), encoding="utf-8")
+
+
+def _require_same(place: Place, identity: Identity) -> None:
+    """Raise InputError when the run that was ended is another one, saying what changed."""
+    anew = "or begin anew with --force"
+    content = _read_mark(place.work)
+    try:
+        parts, asked = identity.changes(content["run"])
+        known = content["format"] == _FORMAT
+    except (LookupError, TypeError, AttributeError):
+        known = False
+    if not known:
+        raise InputError(f"{place.work}: was begun by another version of mobilekit; go on with that, {anew}.")
+    if parts:
+        changes = "; ".join([*parts, *asked][:5])
+        raise InputError(f"{place.work}: the run was begun with something else: {changes}; give it the same, {anew}.")
+    if asked:
+        raise InputError(
+            f"{place.work}: the run was begun with other settings ({'; '.join(asked[:5])}); use those, {anew}."
+        )
 
 
 def _work(out: Path) -> Path:

@@ -109,7 +109,8 @@ class Loop:
         accelerator.unwrap_model(wrapped, keep_fp32_wrapper=False)
         per_epoch = -(-len(self.objective.lengths) // self.settings.batch)
         steps = per_epoch * self.settings.epochs
-        same = {"settings": self.settings.to_dict(), "inputs": len(self.objective.lengths), **(about or {})}
+        counted = {"inputs": len(self.objective.lengths), "ids": int(sum(self.objective.lengths))}
+        same = {"settings": self.settings.to_dict(), **counted, **(about or {})}
         progress = Progress(same=same)
         if resume:
             progress = load_progress(self.folder, self.module, optimizer, same)

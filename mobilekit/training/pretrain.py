@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from mobilekit.models.model import Model
 from mobilekit.models.save import save_model
 from mobilekit.staging import staged
 from mobilekit.text.data.rows import TextRow
+from mobilekit.training.identity import Identity, model_part, texts_part
 from mobilekit.training.lock import claim, work_folder
 from mobilekit.training.loop import Outcome
 from mobilekit.training.masking import Masker
@@ -106,14 +107,28 @@ def pretrain(
     place = claim(out, resume, force)
     set_dropout(model, settings.dropout)
     accelerator = make_accelerator(settings.precision)
-    with work_folder(place, accelerator):
+    report("reading the text")
+    identity = _identity(model, corpus, settings, pretraining)
+    with work_folder(place, accelerator, identity):
         run = _Run(model, corpus, settings, pretraining, place.work, report)
-        made = run.made(resume)
+        made = run.made(resume, {"run": identity.digest()})
         if accelerator.is_main_process:
             with staged(out, place.replaces, CONFIG_FILE) as folder:
                 made.model.notes += save_model(made.model, folder)
                 (folder / REPORT_FILE).write_text(_json(made, run), encoding="utf-8")
     return made
+
+
+def _identity(model: Model, corpus: Corpus, settings: Settings, pretraining: Pretraining) -> Identity:
+    """What tells this run from others."""
+    how = {name: value for name, value in vars(pretraining).items() if name not in ("teacher", "options")}
+    asked = {"verb": "pretrain", **how, "options": dict(pretraining.options), "settings": settings.to_dict()}
+    parts = {"model": model_part(f"model {model.name}", model, made=True)}
+    if pretraining.teacher is not None:
+        parts["teacher"] = model_part(f"teacher {pretraining.teacher.name}", pretraining.teacher)
+    who = {"texts": "the texts", "dev": "the dev texts", "test": "the test texts"}
+    parts |= {name: texts_part(who[name], rows) for name, rows in vars(corpus).items() if rows}
+    return Identity(asked, parts)
 
 
 class _Run:
@@ -130,7 +145,6 @@ class _Run:
     ) -> None:
         self.settings, self.how, self.work, self.report = settings, pretraining, work, report
         self.corpus = corpus
-        report("reading the text")
         plain = Texts(model, corpus.texts, settings.length, work)
         self.counts = token_counts(plain, model.config.vocab_size)
         self.model = as_word_model(model, pretraining.teacher, self.counts, settings.seed)
@@ -183,10 +197,8 @@ class _Run:
         how.check(lesson)
         return how.general(lesson)
 
-    def made(self, resume: bool) -> Pretrained:
-        """Run the stages and measure."""
-        how = asdict(replace(self.how, teacher=None))
-        about = {**how, "teacher": self.how.teacher.name if self.how.teacher else None, "texts": len(self.corpus.texts)}
+    def made(self, resume: bool, about: dict[str, Any]) -> Pretrained:
+        """Run the stages and measure. resume, about: as for `run_stage`."""
         outcomes = {}
         for i, stage in enumerate(self.stages(), 1):
             outcomes[stage.name] = run_stage(stage, self.work / f"stage-{i}", None, resume, about, self.report)

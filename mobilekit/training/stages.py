@@ -12,6 +12,7 @@ from typing import Any
 from torch import nn
 
 from mobilekit.errors import InputError
+from mobilekit.staging import disk_errors
 from mobilekit.training.checkpoint import load_best
 from mobilekit.training.loop import Loop, Objective, Outcome
 from mobilekit.training.settings import Settings
@@ -19,12 +20,13 @@ from mobilekit.training.settings import Settings
 Report = Callable[[str], None]
 # () -> (the metric that decides, all metrics)
 Judge = Callable[[], tuple[float, dict[str, float]]]
-_DONE = "done.json"
+_DONE, _PREPARED = "done.json", "prepared.json"
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One run of the loop. objective: made when the stage's turn comes. module: what is trained, in place.
+    """One run of the loop. name: "" where it is the only one. objective: made when the stage's turn comes. module: what
+    is trained, in place.
 
     judge: what chooses the best epoch, None: the task's dev metric where `judged`, else the last epoch is the best.
     """
@@ -48,27 +50,54 @@ def run_stage(
     same = {**about, "stage": stage.name, "settings": stage.settings.to_dict()}
     if resume and done.is_file():
         return _was_done(done, stage, same)
-    started = time.monotonic()
-    objective = stage.objective()
-    # What a teacher is asked, or text is varied, is part of what a stage takes.
-    prepared = time.monotonic() - started
+    objective, prepared = _prepared(stage, folder, resume)
+    named = f"{stage.name}: " if stage.name else ""
     loop = Loop(
         stage.module,
         objective,
         stage.settings,
         folder,
         stage.judge or (judge if stage.judged else None),
-        lambda text: report(f"{stage.name}: {text}"),
+        lambda text: report(f"{named}{text}"),
     )
     begun = resume and (folder / "checkpoint").is_dir()
     outcome = loop.run(begun, {**about, "stage": stage.name})
     outcome.seconds += prepared
     if loop.accelerator.is_main_process:
-        beside = folder / f".{_DONE}"
-        beside.write_text(json.dumps({"same": same, "outcome": vars(outcome)}, sort_keys=True), encoding="utf-8")
-        beside.replace(done)
+        _write(done, {"same": same, "outcome": vars(outcome)})
     loop.accelerator.wait_for_everyone()
     return outcome
+
+
+def _prepared(stage: Stage, folder: Path, resume: bool) -> tuple[Objective, float]:
+    """What is learned, and the seconds that it took, earlier ones too: asking a teacher, or varying text, is part of
+    what a stage takes, and is not done again by a run that goes on."""
+    from accelerate import PartialState
+
+    file, before = folder / _PREPARED, 0.0
+    if resume and file.is_file():
+        try:
+            before = float(json.loads(file.read_text(encoding="utf-8"))["seconds"])
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise InputError(f"{file}: cannot be read ({error}); start without --resume.") from error
+    started = time.monotonic()
+    objective = stage.objective()
+    seconds = before + time.monotonic() - started
+    if PartialState().is_main_process:
+        _write(file, {"seconds": seconds})
+    return objective, seconds
+
+
+def _write(file: Path, content: dict[str, Any]) -> None:
+    """JSON, beside and renamed."""
+    beside = file.with_name(f".{file.name}")
+    with disk_errors(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            beside.write_text(json.dumps(content, sort_keys=True), encoding="utf-8")
+            beside.replace(file)
+        finally:
+            beside.unlink(missing_ok=True)
 
 
 def _was_done(done: Path, stage: Stage, same: dict[str, Any]) -> Outcome:

@@ -24,13 +24,15 @@ from mobilekit.staging import staged
 from mobilekit.text.data.checks import require_trainable
 from mobilekit.text.data.rows import TextData
 from mobilekit.training.features import encode_rows
+from mobilekit.training.identity import Identity, Part, data_part, model_part
 from mobilekit.training.lock import claim, work_folder
-from mobilekit.training.loop import Loop, Outcome
+from mobilekit.training.loop import Objective, Outcome
 from mobilekit.training.objectives.frozen import Frozen
 from mobilekit.training.objectives.supervised import Supervised
 from mobilekit.training.optimize import make_accelerator
 from mobilekit.training.predict import measure
 from mobilekit.training.settings import Settings
+from mobilekit.training.stages import Stage, run_stage
 
 METRICS_FILE = "metrics.json"
 FREEZES = ("encoder", "embeddings")
@@ -88,24 +90,28 @@ def train(
 
     mean: a classifier of the mean of all tokens. freeze: a name of `FREEZES`: what stays as it is.
     Checkpoints are in `OUT.training` until the run is done; `resume` goes on from there. Raises InputError when data
-    and model do not fit, when another run uses that folder, or when the settings differ from the run's that goes on.
+    and model do not fit, when another run uses that folder, or when data, model or settings are not those of the run
+    that would go on.
     """
     settings = settings or Settings()
     place = claim(out, resume, force)
-    alone = freeze == "encoder"
     head = head_for(model, splits.train, mean)
     student = model if head == model.head else with_head(model, head, settings.seed)
     set_dropout(student, settings.dropout)
+    freeze_part(student, freeze)
     accelerator = make_accelerator(settings.precision)
-    with work_folder(place, accelerator):
-        report("reading the text")
-        features = encode_rows(student, splits.train.rows, settings.length)
-        freeze_part(student, freeze)
-        module: nn.Module = student.module.head if alone else student.module
-        objective = Frozen(student, features, place.work) if alone else Supervised(student, features)
-        loop = Loop(module, objective, settings, place.work, judge_for(student, splits, settings), report)
-        about = {"model": model.name, "data": splits.train.name, "head": list(head.labels), "frozen": freeze}
-        trained = Trained(student, loop.run(resume, about), None)
+    report("reading the text")
+    identity = Identity(
+        {"verb": "train", "settings": settings.to_dict(), "pooling": "mean" if mean else "family", "freeze": freeze},
+        {"model": model_part(f"model {model.name}", model), **parts_of(splits)},
+    )
+    with work_folder(place, accelerator, identity):
+        # Also what is not trained, and so not moved by the loop.
+        student.module.to(accelerator.device)
+        stage = _stage(student, splits, settings, freeze == "encoder", place.work)
+        judge = judge_for(student, splits, settings)
+        outcome = run_stage(stage, place.work, judge, resume, {"run": identity.digest()}, report)
+        trained = Trained(student, outcome, None)
         if accelerator.is_main_process:
             report("measuring")
             trained = _measured(trained, splits, settings)
@@ -113,6 +119,22 @@ def train(
                 student.notes += save_model(student, folder)
                 (folder / METRICS_FILE).write_text(_metrics(trained, splits, settings, freeze), encoding="utf-8")
     return trained
+
+
+def parts_of(splits: Splits) -> dict[str, Part]:
+    """What tells the data from others."""
+    who = {"train": "the training data", "dev": "the dev data", "test": "the test data"}
+    return {name: data_part(who[name], data) for name, data in vars(splits).items() if data is not None}
+
+
+def _stage(student: Model, splits: Splits, settings: Settings, alone: bool, folder: Path) -> Stage:
+    """The only one. alone: the head is trained, on states of an encoder that stays as it is."""
+
+    def objective() -> Objective:
+        features = encode_rows(student, splits.train.rows, settings.length)
+        return Frozen(student, features, folder) if alone else Supervised(student, features)
+
+    return Stage("", objective, student.module.head if alone else student.module, settings, judged=True)
 
 
 def _measured(trained: Trained, splits: Splits, settings: Settings) -> Trained:

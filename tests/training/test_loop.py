@@ -17,6 +17,7 @@ from training_program import LAUNCH, ROWS, SETTINGS
 
 from mobilekit.errors import InputError
 from mobilekit.models.load import load
+from mobilekit.text.data.rows import TextRow
 from mobilekit.training.features import encode_rows
 from mobilekit.training.loop import Loop
 from mobilekit.training.objectives.supervised import Supervised
@@ -91,6 +92,14 @@ def test_settings_have_to_be_those_of_the_run_that_goes_on(tmp_path: Path) -> No
         weights(tmp_path, Settings(**{**SETTINGS.to_dict(), "learning_rate": 2e-3}), resume=True)
     with pytest.raises(InputError, match="no checkpoint to go on from"):
         weights(tmp_path / "other", resume=True)
+
+
+def test_inputs_have_to_be_those_of_the_run_that_goes_on(tmp_path: Path) -> None:
+    weights(tmp_path)
+    model = load("tiny-classifier")
+    other = Supervised(model, encode_rows(model, [*ROWS[1:], TextRow("good " * 20, None, 1)], 32))
+    with pytest.raises(InputError, match=r"ids was \d+, now \d+"):
+        Loop(model.module, other, SETTINGS, tmp_path).run(resume=True)
 
 
 @pytest.mark.parametrize("file", ["progress.json", "weights.safetensors", "optimizer.safetensors"])

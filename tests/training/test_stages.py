@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -138,3 +139,29 @@ def test_preparing_is_part_of_the_seconds_and_a_stage_says_its_name(tmp_path: Pa
     outcome = run_stage(stage, tmp_path, None, False, ABOUT, said.append)
     assert outcome.seconds > 0.3 and said and all(text.startswith("pull: ") for text in said)
     assert run(stage, tmp_path, resume=True).seconds == outcome.seconds
+
+
+def test_preparing_before_a_stage_was_ended_is_part_of_its_seconds(tmp_path: Path) -> None:
+    def slowly() -> Pull:
+        time.sleep(0.3)
+        return Pull(broken=8)
+
+    with pytest.raises(KeyboardInterrupt):
+        run(Stage("pull", slowly, line(), SETTINGS), tmp_path)
+    outcome = run(Stage("pull", Pull, line(), SETTINGS), tmp_path, resume=True)
+    assert outcome.seconds > 0.3 and run(Stage("pull", Pull, line(), SETTINGS), tmp_path, resume=True) == outcome
+    # Begun anew it is not.
+    run(Stage("pull", Pull, line(), SETTINGS), tmp_path)
+    assert json.loads((tmp_path / "prepared.json").read_text())["seconds"] < 0.3
+
+
+def test_seconds_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    (tmp_path / "prepared.json").write_text("{}")
+    with pytest.raises(InputError, match=r"prepared\.json: cannot be read"):
+        run(Stage("pull", Pull, line(), SETTINGS), tmp_path, resume=True)
+
+
+def test_the_only_stage_says_no_name(tmp_path: Path) -> None:
+    said: list[str] = []
+    run_stage(Stage("", Pull, line(), SETTINGS), tmp_path, None, False, ABOUT, said.append)
+    assert said and all(text.startswith("step ") for text in said)

@@ -1,47 +1,82 @@
-"""Augmented rows on the disk, so that a run that goes on does not make them again: one JSON object a line."""
+"""Augmented rows on the disk, so that a run that goes on does not make them again: one JSON object a line; and beside
+them a file that says what they were made of."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
 from mobilekit.errors import InputError, short
-from mobilekit.reading import read_errors
+from mobilekit.reading import read_errors, read_values
 from mobilekit.staging import disk_errors, scratch
 from mobilekit.text.data.rows import TextRow
 
 _KEYS = ("text", "text_pair", "label", "id")
+# What rows are made of, as a message says that it was something else.
+_ORIGINS = {
+    "rows": "of other rows",
+    "words": "by another general teacher",
+    "vectors": "with other word vectors",
+    "options": "with other options",
+}
 Label = int | float | tuple[int, ...] | None
 
 
-def write_rows(path: Path, rows: Iterable[TextRow]) -> None:
+def write_rows(path: Path, rows: Iterable[TextRow], origin: Mapping[str, str] | None = None) -> None:
     """Write `path` anew; what was there is replaced only when all is written. A row's document is not kept.
 
-    Raises InputError when the disk is full or not writable.
+    origin: digests of what the rows are made of (rows, words, vectors, options), written beside `path`. Raises
+    InputError when the disk is full or not writable.
     """
     with scratch(path.parent, path.name) as folder:
         beside = folder / path.name
+        if origin is not None:
+            (folder / "origin").write_text(json.dumps(dict(origin)), encoding="utf-8")
         with beside.open("w", encoding="utf-8", newline="\n") as file:
             for row in rows:
                 values = dict(zip(_KEYS, (row.text, row.pair, row.label, row.id), strict=True))
                 file.write(json.dumps(values, ensure_ascii=False, allow_nan=False) + "\n")
         with disk_errors(path, every=True):
+            # Before the rows: where these are, it is known what they are of.
+            if origin is not None:
+                (folder / "origin").replace(_origin_file(path))
             beside.replace(path)
 
 
-def read_rows(path: Path) -> list[TextRow]:
+def read_rows(path: Path, origin: Mapping[str, str] | None = None) -> list[TextRow]:
     """The rows of a file that `write_rows` wrote; none where it is empty.
 
-    Raises InputError, naming file and line, when it is missing or holds anything else.
+    Raises InputError, naming file and line, when it is missing or holds anything else, or when it says that its rows
+    were made of something else than `origin`.
     """
+    require_origin(path, origin or {})
     with read_errors(path):
         if not path.is_file():
             raise InputError(f"{path}: {'is not a file' if path.exists() else 'not found'}.")
         with path.open("rb") as file:
             return list(_rows(path, file))
+
+
+def _origin_file(path: Path) -> Path:
+    return path.with_name(f"{path.name}.origin.json")
+
+
+def require_origin(path: Path, origin: Mapping[str, str]) -> None:
+    """Raise InputError when the rows of a file are said to be made of something else than `origin`."""
+    file = _origin_file(path)
+    # Rows from elsewhere say nothing of where they come from.
+    said = read_values(file) if file.exists() else {}
+    if not isinstance(said, dict):
+        raise InputError(f"{file}: has to be an object; remove it and {path.name} to have both made again.")
+    other = [_ORIGINS[name] for name in _ORIGINS if name in said and name in origin and said[name] != origin[name]]
+    if other:
+        raise InputError(
+            f"{path}: its variations were made {', '.join(other)}; name another file with --augmented, or remove this "
+            "one to have it made again."
+        )
 
 
 def _rows(path: Path, lines: Iterable[bytes]) -> Iterator[TextRow]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -76,6 +76,9 @@ def _check_augmentation(lesson: Lesson) -> None:
     if lesson.student.head.task != "sequence-classification":
         raise InputError("recipe tinybert: varies the words of labelled texts, not of tagged ones; --copies 0.")
     if lesson.options.augmented and _augmented(lesson).is_file():
+        from mobilekit.training.augmentation.store import require_origin
+
+        require_origin(_augmented(lesson), _origin(lesson))
         return
     if lesson.general is None or lesson.general.head.task != "fill-mask":
         raise InputError(
@@ -148,11 +151,11 @@ def _varied(lesson: Lesson) -> Sequence[Row]:
 
         from mobilekit.training.augmentation.store import read_rows, write_rows
 
-        file = _augmented(lesson)
+        file, origin = _augmented(lesson), _origin(lesson)
         with PartialState().local_main_process_first():
             if not file.is_file():
-                write_rows(file, _augment(lesson))
-        lesson.memory["rows"] = [*lesson.rows, *read_rows(file)]
+                write_rows(file, _augment(lesson), origin)
+        lesson.memory["rows"] = [*lesson.rows, *read_rows(file, origin)]
     rows: Sequence[Row] = lesson.memory["rows"]
     return rows
 
@@ -160,6 +163,19 @@ def _varied(lesson: Lesson) -> Sequence[Row]:
 def _augmented(lesson: Lesson) -> Path:
     given: str = lesson.options.augmented
     return Path(given) if given else lesson.folder / "augmented.jsonl"
+
+
+def _origin(lesson: Lesson) -> Mapping[str, str]:
+    """What variations are made of, as far as it is known where they are only read."""
+    from mobilekit.training.identity import file_digest, rows_digest, weights_digest
+
+    options, words = lesson.options, lesson.general
+    how = [options.copies, options.probability, options.candidates, options.at_once]
+    origin = {"rows": rows_digest(lesson.rows), "options": str(how)}
+    if words is not None:
+        origin["words"] = weights_digest(words)
+        origin["vectors"] = file_digest(Path(options.glove)) if options.glove else "table"
+    return origin
 
 
 def _augment(lesson: Lesson) -> list[TextRow]:

@@ -90,3 +90,38 @@ def test_missing_file_is_an_error(tmp_path: Path) -> None:
         read_rows(tmp_path / "none.jsonl")
     with pytest.raises(InputError, match="is not a file"):
         read_rows(tmp_path)
+
+
+ORIGIN = {"rows": "a", "words": "b", "vectors": "c", "options": "d"}
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("rows", "of other rows"),
+        ("words", "by another general teacher"),
+        ("vectors", "with other word vectors"),
+        ("options", "with other options"),
+    ],
+)
+def test_rows_that_are_made_of_something_else_are_not_read(name: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    write_rows(path, ROWS, ORIGIN)
+    assert read_rows(path, ORIGIN) == read_rows(path) == ROWS
+    with pytest.raises(InputError, match=f"{message}; name another file with --augmented, or remove this one"):
+        read_rows(path, {**ORIGIN, name: "x"})
+    # What is not known does not count: rows are read without the model that made them, or are from elsewhere.
+    assert read_rows(path, {n: value for n, value in ORIGIN.items() if n != name}) == ROWS
+    write_rows(tmp_path / "from elsewhere", ROWS)
+    assert read_rows(tmp_path / "from elsewhere", ORIGIN) == ROWS
+    path.unlink()
+    write_rows(path, ROWS[:1], {**ORIGIN, name: "x"})
+    assert read_rows(path, {**ORIGIN, name: "x"}) == ROWS[:1]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["from elsewhere", "rows.jsonl", "rows.jsonl.origin.json"]
+
+
+def test_origin_that_is_no_object_is_named(tmp_path: Path) -> None:
+    write_rows(tmp_path / "rows.jsonl", ROWS, ORIGIN)
+    (tmp_path / "rows.jsonl.origin.json").write_text("[]")
+    with pytest.raises(InputError, match=r"rows\.jsonl\.origin\.json: has to be an object"):
+        read_rows(tmp_path / "rows.jsonl", ORIGIN)

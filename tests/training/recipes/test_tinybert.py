@@ -25,6 +25,7 @@ from lessons import (
 )
 from torch.nn import functional
 
+from mobilekit.errors import InputError
 from mobilekit.models.model import Model
 from mobilekit.text.data.rows import TextRow
 from mobilekit.training.augmentation.store import read_rows, write_rows
@@ -204,6 +205,25 @@ def test_variations_are_made_once_by_the_general_teacher_as_the_options_say(
     assert list(rows) == ROWS and words is general and vars(how) == options
     assert (length, seed) == (SETTINGS.length, SETTINGS.seed)
     assert [row.text for row in read_rows(tmp_path / "augmented.jsonl")] == ["it was bad"]
+
+
+def test_variations_of_other_rows_are_refused_before_anything_is_learned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mobilekit.training.augmentation import augment as module
+
+    monkeypatch.setattr(module, "augment", lambda *_: [TextRow("it was bad", None, 0)])
+    taught, general, file = teacher(), teacher(WORDS, seed=3), str(tmp_path / "varied.jsonl")
+    first = given(tmp_path, student(), taught, general, copies=2, augmented=file)
+    recipe("tinybert").task(first)[0].objective()
+    recipe("tinybert").check(first)
+    for other, message in [
+        (replace(first, rows=ROWS[:3]), "of other rows"),
+        (replace(first, general=teacher(WORDS, seed=4)), "by another general teacher"),
+        (replace(first, options=replace(first.options, copies=3)), "with other options"),
+    ]:
+        with pytest.raises(InputError, match=f"varied.jsonl: its variations were made {message}"):
+            recipe("tinybert").check(other)
 
 
 def test_stages_that_are_left_out_are_not_there(tmp_path: Path) -> None:
