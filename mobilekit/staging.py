@@ -1,4 +1,4 @@
-"""Writing a folder beside its place and renaming it there, so that it is never half there, whatever happens."""
+"""Writing a folder or file beside its place and renaming it there, so that it is never half there, whatever happens."""
 
 from __future__ import annotations
 
@@ -37,6 +37,19 @@ def staged(folder: Path, force: bool = False, mark: str = "") -> Iterator[Path]:
                 _replace(beside, folder, force, mark)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def staged_file(file: Path, force: bool = False, mark: bytes = b"") -> Iterator[Path]:
+    """A place, alone in a folder beside `file`, for what takes the place of `file` when the block ends well.
+
+    mark: what `file` has to begin with for `force` to replace it. Raises InputError as `staged` does.
+    """
+    refuse_existing_file(file, force, mark)
+    with scratch(file.parent, file.name) as beside:
+        yield beside / file.name
+        refuse_existing_file(file, force, mark)
+        (beside / file.name).replace(file)
 
 
 @contextlib.contextmanager
@@ -99,6 +112,27 @@ def refuse_existing(folder: Path, force: bool, mark: str = "") -> None:
                 f"{folder}: has no {mark}, so mobilekit did not write it, and --force does not replace it; remove it, "
                 "or choose another output folder."
             )
+
+
+def refuse_existing_file(file: Path, force: bool, mark: bytes = b"") -> None:
+    """Raise InputError when `file` is in the way: always without `force`, else where it does not begin with `mark`."""
+    if file.name in ("", ".."):
+        raise InputError(f"'{file}': the output needs a file of its own name.")
+    with disk_errors(file, every=True):
+        if file.is_symlink():
+            raise InputError(f"{file}: is a link; remove it, or choose another output file.")
+        if not file.exists():
+            return
+        if not file.is_file():
+            raise InputError(f"{file}: is not a file; choose another output file.")
+        if not force:
+            raise InputError(f"{file}: exists already; --force replaces it.")
+        with file.open("rb") as opened:
+            if opened.read(len(mark)) != mark:
+                raise InputError(
+                    f"{file}: is not of the kind that mobilekit would write there, and --force does not replace it; "
+                    "remove it, or choose another output file."
+                )
 
 
 def refuse_unwritable(folder: Path) -> None:

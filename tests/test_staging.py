@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mobilekit.errors import InputError
-from mobilekit.staging import refuse_unwritable, require_space, scratch, staged
+from mobilekit.staging import refuse_unwritable, require_space, scratch, staged, staged_file
 
 
 def write(folder: Path, text: str, force: bool = False) -> None:
@@ -175,3 +175,41 @@ def test_space_is_asked_for_before_work(tmp_path: Path) -> None:
     require_space(tmp_path / "not" / "there" / "yet", 1)
     with pytest.raises(InputError, match="MB free, this needs about"):
         require_space(tmp_path, 10**15)
+
+
+def test_file_appears_whole_and_is_replaced_only_by_force(tmp_path: Path) -> None:
+    file = tmp_path / "deep" / "out.bin"
+
+    def write(data: bytes, force: bool = False) -> None:
+        with staged_file(file, force, b"OURS") as place:
+            place.write_bytes(data)
+
+    write(b"OURS1")
+    with pytest.raises(InputError, match="--force replaces it"):
+        write(b"OURS2")
+    assert file.read_bytes() == b"OURS1"
+    write(b"OURS2", force=True)
+    assert file.read_bytes() == b"OURS2"
+    file.write_bytes(b"YOURS")
+    with pytest.raises(InputError, match="--force does not replace it"):
+        write(b"OURS3", force=True)
+    assert file.read_bytes() == b"YOURS" and [p.name for p in file.parent.iterdir()] == ["out.bin"]
+
+
+def test_failure_leaves_the_file_that_was_there_and_nothing_else(tmp_path: Path) -> None:
+    file = tmp_path / "deep" / "out.bin"
+    with pytest.raises(RuntimeError), staged_file(file) as place:
+        place.write_bytes(b"half")
+        raise RuntimeError
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("what", ["folder", "link"])
+def test_what_is_no_file_is_not_replaced_by_one(what: str, tmp_path: Path) -> None:
+    file = tmp_path / "out.bin"
+    if what == "folder":
+        file.mkdir()
+    else:
+        file.symlink_to("elsewhere")
+    with pytest.raises(InputError, match="choose another output file"), staged_file(file, force=True):
+        pass
