@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from export.pipeline import export as export
     from export.pipeline import recheck as check
     from mobilekit.compression.compress import compress as compress
+    from mobilekit.compression.pack.pack import pack as pack
+    from mobilekit.compression.pack.pack import unpack as unpack
     from mobilekit.models.load import load as load
     from mobilekit.runtimes.runner import open_artifact as open_artifact
     from mobilekit.training.distill import distill as distill
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 _HOME = {
     "load": ("mobilekit.models.load", "load"),
     "compress": ("mobilekit.compression.compress", "compress"),
+    "pack": ("mobilekit.compression.pack.pack", "pack"),
+    "unpack": ("mobilekit.compression.pack.pack", "unpack"),
     "export": ("export.pipeline", "export"),
     "open_artifact": ("mobilekit.runtimes.runner", "open_artifact"),
     "check": ("export.pipeline", "recheck"),
@@ -38,7 +42,19 @@ _HOME = {
     "pretrain": ("mobilekit.training.pretrain", "pretrain"),
 }
 
-__all__ = ["__version__", "check", "compress", "distill", "export", "load", "open_artifact", "pretrain", "train"]
+__all__ = [
+    "__version__",
+    "check",
+    "compress",
+    "distill",
+    "export",
+    "load",
+    "open_artifact",
+    "pack",
+    "pretrain",
+    "train",
+    "unpack",
+]
 
 
 def __getattr__(name: str) -> Any:

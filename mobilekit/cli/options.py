@@ -44,7 +44,7 @@ class Lengths(click.ParamType):
 
 
 class Folder(click.ParamType):
-    """A folder, which may not exist; but something has to be given, and no path has a NUL."""
+    """A path, which may not exist; but something has to be given, and no path has a NUL."""
 
     name = "folder"
 
@@ -54,8 +54,14 @@ class Folder(click.ParamType):
         if param is not None:
             what = param.opts[0] if isinstance(param, click.Option) else param.human_readable_name
         if not text.strip() or "\0" in text:
-            raise InputError(f"{what}: {short(repr(text))} is no folder's name.")
+            raise InputError(f"{what}: {short(repr(text))} is no {self.name}'s name.")
         return Path(text)
+
+
+class File(Folder):
+    """The same of a file."""
+
+    name = "file"
 
 
 def print_json(content: Any) -> None:
@@ -111,6 +117,19 @@ def progress_lines(shown: bool) -> Iterator[Callable[[str, str], None]]:
             )
 
         yield report
+
+
+def megabytes_done(say: Callable[[str], None]) -> Callable[[int, int], None]:
+    """A function `report(more, of)` that is told how many more bytes are done, and of how many, and says so."""
+    done = 0
+
+    def report(more: int, of: int) -> None:
+        nonlocal done
+        before, done = done, done + more
+        if done // 10**6 > before // 10**6:
+            say(f"step {done // 10**6} of {of // 10**6} MB")
+
+    return report
 
 
 _PAUSE = 15.0

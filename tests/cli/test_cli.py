@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from packs.artifact import fake_artifact
 
 from mobilekit.cli.main import VERBS, main
 from mobilekit.errors import EngineError
@@ -41,6 +42,8 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
         (["compress", "--model", "tiny-classifier"], "Missing option '--out'"),
         (["compress", "--model", "tiny-classifier", "--out", "tests"], "--force replaces it"),
         (["list", "model"], "did you mean 'models'"),
+        (["pack", "missing"], "no such artifact folder"),
+        (["unpack", "missing"], "does not end in .mkpack"),
     ],
 )
 def test_wrong_input_is_one_line_and_exit_2(
@@ -104,3 +107,20 @@ def test_compress_writes_a_folder_that_loads_again(capsys: pytest.CaptureFixture
 def test_no_verb_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys)
     assert code == 0 and "Verbs:" in out and not err
+
+
+def test_pack_and_unpack_print_what_they_did(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    folder = fake_artifact(tmp_path / "artifact")
+    file, back = tmp_path / "artifact.mkpack", tmp_path / "back"
+    code, out, err = run(capsys, "pack", str(folder))
+    assert code == 0 and "huffman, bytes" in out and "packed / entropy" in out and "written" in err
+    assert f"{file}: 0.0" in out.splitlines()[-1]
+    found = json.loads(run(capsys, "pack", str(folder), "--force", "--json")[1])
+    assert found["file"] == str(file) and found["packed_bytes"] == file.stat().st_size
+    assert found["bytes"] == sum(found["files"].values()) == sum(s["bytes"] for s in found["segments"])
+    assert found["packed_bytes"] == found["directory_bytes"] + sum(s["packed_bytes"] for s in found["segments"])
+    code, out, err = run(capsys, "unpack", str(file), "--out", str(back), "--quiet")
+    assert code == 0 and f"{back}: 3 files" in out and not err
+    again = json.loads(run(capsys, "unpack", str(file), "--out", str(back), "--force", "--json")[1])
+    assert again == {"folder": str(back), **{key: found[key] for key in ("bytes", "files", "sha256")}}
+    assert (back / "model.tflite").read_bytes() == (folder / "model.tflite").read_bytes()
