@@ -90,9 +90,9 @@ def test_the_interval_of_pairs_is_that_of_one_draw_of_each(tmp_path: Path) -> No
 
 
 def test_a_recipes_stage_goes_by_the_settings_where_its_own_options_do_not_say(tmp_path: Path) -> None:
-    settings = Settings(epochs=2, batch=40, learning_rate=1e-9, length=64, precision="fp32")
+    settings = Settings(epochs=2, batch=20, learning_rate=1e-9, length=64, precision="fp32")
     own = {"general_epochs": 1, "general_batch": 24, "general_rate": 1e-2}
-    for options, steps in (({}, 2 * 3), (own, 4)):
+    for options, steps in (({}, 2 * 5), (own, 4)):
         how, model = Pretraining(recipe="pretrained", options=options), load("tiny-embedding")
         made = pretrain(model, Corpus(ROWS), tmp_path / str(steps), settings, how)
         assert {name: outcome.steps for name, outcome in made.stages.items()} == {"plain text": steps}
