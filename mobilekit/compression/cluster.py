@@ -41,7 +41,8 @@ def cluster_rows(weight: _Values, bits: int, groups: int = 1, importance: _Value
     """
     _check(weight, bits, groups, importance)
     scale = row_scales(weight, LIMIT)
-    zero = np.logical_not(weight.any(axis=1))
+    zero = scale[:, 0] == 1
+    zero[zero] = np.logical_not(weight[zero].any(axis=1))
     # Nothing may depend on rows of zeros: with scale 1 they would weigh more than all others.
     scale[zero] = LEAST_SCALE
     codes = np.empty(weight.shape, np.uint8)
@@ -112,8 +113,8 @@ class _Rows:
         """The sum of importance * weight**2."""
         total = 0.0
         for _, weight, importance in self.blocks():
-            exact = weight.astype(np.float64)
-            total += float(np.vdot(exact, exact if importance is None else exact * importance))
+            shared = weight if importance is None else weight * importance.astype(np.float64)
+            total += float(np.vdot(weight, shared))
         return total
 
     def codebook(self, scale: _Values, bits: int) -> tuple[_Levels, float]:
@@ -121,11 +122,11 @@ class _Rows:
         mass, moment = np.zeros(BINS), np.zeros(BINS)
         for part, weight, importance in self.blocks():
             own = scale[part].astype(np.float64)
-            place = bins(weight / scale[part]).ravel()
+            place = bins(weight, scale[part]).ravel()
             # In the row's own unit: a weight's value is weight / scale, and its error counts scale**2 times.
-            masses, moments = np.broadcast_to(own**2, weight.shape), weight * own
+            masses, moments = np.broadcast_to(own**2, weight.shape), weight * scale[part]
             if importance is not None:
-                masses, moments = masses * importance, moments * importance
+                masses, moments = masses * importance, moments * importance.astype(np.float64)
             mass += np.bincount(place, masses.ravel(), BINS)
             moment += np.bincount(place, moments.ravel(), BINS)
         return best_levels(mass, moment, 2**bits)
@@ -136,12 +137,12 @@ class _Rows:
         Errors come from a histogram of each row, one bin a level of the grid, in one matrix product.
         """
         grid = np.arange(-LIMIT, LIMIT + 1, dtype=np.float32)
-        decoded = levels.astype(np.float32)[nearest(levels)[bins(grid[:, None] / factors)]] * factors
+        decoded = levels.astype(np.float32)[nearest(levels)[bins(grid[:, None], factors)]] * factors
         errors = (grid[:, None] - decoded) ** 2
         found = np.empty_like(scale)
         for part, weight, importance in self.blocks(width=len(grid)):
             # Two half steps, one to each side, are nearest to a level.
-            place = bins(weight / scale[part]) >> 1
+            place = bins(weight, scale[part]) >> 1
             place += np.arange(len(weight))[:, None] * len(grid)
             share = None if importance is None else importance.ravel()
             counts = np.bincount(place.ravel(), share, len(weight) * len(grid)).reshape(len(weight), len(grid))
@@ -155,7 +156,7 @@ class _Rows:
         table = levels.astype(np.float32)[nearest(levels)]
         product, square = np.empty(scale.shape), np.empty(scale.shape)
         for part, weight, importance in self.blocks():
-            chosen = table.take(bins(weight / scale[part]))
+            chosen = table.take(bins(weight, scale[part]))
             shared = chosen if importance is None else chosen * importance.astype(np.float64)
             product[part, 0] = np.einsum("rc,rc->r", shared, weight)
             square[part, 0] = np.einsum("rc,rc->r", shared, chosen)
@@ -167,7 +168,7 @@ class _Rows:
         """Fill `codes` with the index of each weight's nearest level."""
         table = nearest(levels)
         for part, weight, _ in self.blocks():
-            codes[part] = table.take(bins(weight / scale[part]))
+            codes[part] = table.take(bins(weight, scale[part]))
 
 
 def _half(scale: NDArray[np.floating], otherwise: _Values) -> _Values:

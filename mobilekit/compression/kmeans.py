@@ -20,9 +20,9 @@ BINS = 4 * LIMIT + 2
 _Sums = NDArray[np.float64]
 
 
-def bins(values: NDArray[np.float32]) -> NDArray[np.intp]:
-    """The half step of each value: 0 below -LIMIT, then [-LIMIT, -LIMIT + 1/2), ..., BINS - 1 from LIMIT on."""
-    places = values * np.float32(2)
+def bins(values: NDArray[np.float32], scale: NDArray[np.float32] | float = 1.0) -> NDArray[np.intp]:
+    """The half step of each value over scale: 0 below -LIMIT, 1 in [-LIMIT, -LIMIT + 1/2), BINS - 1 from LIMIT on."""
+    places = values / np.float32(scale * np.float32(0.5))
     places += np.float32(2 * LIMIT + 1)
     np.clip(places, 0, BINS - 1, out=places)
     return places.astype(np.intp)
@@ -38,19 +38,22 @@ def best_levels(mass: _Sums, moment: _Sums, clusters: int) -> tuple[NDArray[np.i
     limit = (len(mass) - 2) // 4
     levels = np.arange(-limit, limit + 1, dtype=np.float64)
     gain = _gains(mass, moment, levels)
-    # cost[j]: the least with level j as the highest of all, over what it is if all values went to level j.
+    # What it costs when all values go to one level.
+    alone = levels * (levels * mass.sum() - 2 * moment.sum())
+    if clusters >= len(levels):
+        return levels.astype(np.int8), float(np.diagonal(gain, -1).sum() + alone[-1])
+    # cost[j]: the least with level j as the highest of those chosen so far, over what it is with level j alone.
     cost = np.zeros(len(levels))
     lower_of = []
-    for lowest in range(min(clusters, len(levels)) - 1):
-        costs = gain[lowest + 1 :, lowest:] + cost
-        lower = costs.argmin(axis=1)
-        cost = costs[np.arange(len(lower)), lower]
-        lower_of.append(lower + lowest)
-    highest = levels[len(lower_of) :]
-    cost = cost + highest * (highest * mass.sum() - 2 * moment.sum())
-    chosen = [int(cost.argmin()) + len(lower_of)]
-    for lowest in reversed(range(len(lower_of))):
-        chosen.append(int(lower_of[lowest][chosen[-1] - lowest - 1]))
+    room = np.empty_like(gain)
+    for _ in range(clusters - 1):
+        lower = np.add(gain, cost, out=room).argmin(axis=1)
+        cost = room[np.arange(len(levels)), lower]
+        lower_of.append(lower)
+    cost = cost + alone
+    chosen = [int(cost.argmin())]
+    for lower in reversed(lower_of):
+        chosen.append(int(lower[chosen[-1]]))
     return levels[chosen[::-1]].astype(np.int8), float(cost.min())
 
 
@@ -64,13 +67,12 @@ def nearest(levels: NDArray[np.int8]) -> NDArray[np.uint8]:
 def _gains(mass: _Sums, moment: _Sums, levels: _Sums) -> _Sums:
     """[upper, lower]: what it adds to the cost when values nearer to `lower` leave `upper` for it (inf: no such pair).
 
-    Values below the middle m of two levels p < q move from q to p. Their cost then changes by the sum of
-    w * ((x - p)**2 - (x - q)**2) = (q - p) * (2 * w * x - w * (p + q)) over x < m, so prefix sums are all it takes.
+    Values x below the middle of two levels p < q move from q to p. Their cost then changes by the sum of
+    w * ((x - p)**2 - (x - q)**2) = (q - p) * (2 * w * x - w * (p + q)), so prefix sums are all it takes.
     """
     count = len(levels)
-    # The sum over x < (levels[i] + levels[j]) / 2 is at i + j, which makes a view with one row a level.
-    below = sliding_window_view(np.cumsum(mass)[: 2 * count - 1], count)
-    moment_below = sliding_window_view(np.cumsum(moment)[: 2 * count - 1], count)
+    # The sums over x < (levels[i] + levels[j]) / 2 are at i + j: a view that has one row a level.
+    twice_middle = np.arange(2 * count - 1) + 2 * levels[0]
+    changes = 2 * np.cumsum(moment)[: len(twice_middle)] - twice_middle * np.cumsum(mass)[: len(twice_middle)]
     upper, lower = levels[:, None], levels[None, :]
-    gain = (upper - lower) * (2 * moment_below - below * (upper + lower))
-    return np.where(lower < upper, gain, np.inf)
+    return np.where(lower < upper, (upper - lower) * sliding_window_view(changes, count), np.inf)

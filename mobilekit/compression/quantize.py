@@ -31,7 +31,7 @@ def row_scales(weight: NDArray[np.float32], limit: int) -> NDArray[np.float32]:
     Raises CompressionError when the weight is no matrix, is not finite, or exceeds float16.
     """
     _check(weight)
-    largest = np.abs(weight).max(axis=1, keepdims=True)
+    largest = np.maximum(weight.max(axis=1, keepdims=True), -weight.min(axis=1, keepdims=True))
     with np.errstate(over="ignore"):
         scale = (largest / limit).astype(np.float16).astype(np.float32)
     _check_size(scale, largest)
