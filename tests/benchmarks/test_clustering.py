@@ -43,7 +43,10 @@ def test_all_routes_are_compared_on_the_same_matrices() -> None:
 
 
 def test_committed_result_keeps_what_the_design_asks_for() -> None:
-    """DESIGN section 10: ten times as fast as coremltools' k-means, at no higher error."""
+    """DESIGN section 10: ten times as fast as coremltools' k-means, at no higher error.
+
+    Of each matrix up to 4 bits: with more levels the int8 grid is too coarse for rows that have outliers.
+    """
     rows = json.loads(RESULTS.read_text())["rows"]
     theirs = [row for row in rows if row["route"] == "coremltools"]
     assert {row["bits"] for row in theirs} == {2, 3, 4, 6, 8}
