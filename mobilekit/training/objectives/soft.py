@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from mobilekit.errors import InputError
 from mobilekit.models.model import Model
 from mobilekit.text.data.rows import Row
 from mobilekit.training.features import IGNORED, Features, collate, encode_rows
@@ -102,9 +103,11 @@ class Answers:
         else:
             rows = logits[target != IGNORED] if self._words else logits
             taught = self._taught(indices).to(logits.device)
-            # A word that one of the teachers does not read is learnt from its label alone.
-            answered = ~taught.isnan().any(-1).any(0)
-            soft = self._compare(rows[answered], taught[:, answered], self._temperature)
+            if self._words:
+                # A word that one of the teachers does not read is learnt from its label alone.
+                answered = ~taught.isnan().any(-1).any(0)
+                rows, taught = rows[answered], taught[:, answered]
+            soft = self._compare(rows, taught, self._temperature)
         return self._soft * soft + (1 - self._soft) * hard
 
     def _taught(self, indices: Sequence[int]) -> Tensor:
@@ -156,10 +159,10 @@ def _kept(teacher: Model, rows: Sequence[Row], length: int, sizes: Sequence[int]
 
 
 def _own(values: NDArray[np.float32], features: Features, size: int, teacher: Model) -> NDArray[np.float32]:
-    """The rows of one input. Words that the teacher does not read are NaN."""
-    if not teacher.head.per_token:
-        return values[None]
-    own = values[: len(features.ids)]
+    """The rows of one input. Words that the teacher does not read are NaN; raises InputError when an answer is."""
+    own = values[: len(features.ids)] if teacher.head.per_token else values[None]
+    if not np.isfinite(own).all():
+        raise InputError(f"teacher {teacher.name}: answers NaN or infinity; its weights are broken.")
     if teacher.head.task == "token-classification":
         words = np.full((size, own.shape[1]), np.nan, np.float32)
         words[features.words] = own[features.target != IGNORED]

@@ -9,9 +9,10 @@ import pytest
 import torch
 
 from benchmarks.matrix_models import write_folder
+from mobilekit.errors import InputError
 from mobilekit.models.load import load
 from mobilekit.models.rehead import with_head
-from mobilekit.text.data.rows import TokensRow
+from mobilekit.text.data.rows import TextRow, TokensRow
 from mobilekit.training.features import IGNORED, encode_rows
 from mobilekit.training.objectives.soft import Answers, Soft, matched_logits, soft_binary, soft_cross_entropy
 from mobilekit.training.predict import outputs
@@ -99,3 +100,12 @@ def test_a_word_that_a_teacher_does_not_read_is_learnt_from_its_label_alone(tmp_
     soft = -4 * ((theirs / 2).softmax(-1) * (ours[[0, 2]] / 2).log_softmax(-1)).sum()
     hard = -ours.log_softmax(-1)[[0, 1, 2], [1, 2, 3]].sum()
     assert got.item() == pytest.approx((0.75 * soft + 0.25 * hard).item(), rel=1e-5)
+
+
+def test_a_teacher_whose_answers_are_no_numbers_is_refused(tmp_path: Path) -> None:
+    student, teacher = load("tiny-classifier"), load("tiny-classifier")
+    with torch.no_grad():
+        next(teacher.module.parameters())[:] = float("nan")
+    rows = [TextRow("a good film", None, 1)]
+    with pytest.raises(InputError, match="teacher tiny-classifier: answers NaN"):
+        Answers(student, [teacher], rows, 64, tmp_path, 2.0, 0.75, "probabilities")
