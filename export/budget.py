@@ -17,7 +17,9 @@ def floor_bytes(target: Target, scheme: str, tensors: Iterable[Json]) -> int:
     for entry in tensors:
         if entry["kind"] == "quantized":
             # Manifests did not always say how many scales a row has: there was one.
-            total += entry["bytes"] + entry["shape"][0] * entry.get("groups", 1) * target.scale_bytes
+            groups = entry.get("groups", 1)
+            scale = target.scale_bytes if groups == 1 else target.group_scale_bytes
+            total += entry["bytes"] + entry["shape"][0] * groups * scale
         else:
             total += entry["bytes"] * 8 // entry["bits"] * width
     return total

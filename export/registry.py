@@ -106,11 +106,11 @@ class Target:
     """One export target.
 
     extra: the pip extra. schemes: what it can hold. refused: by scheme, why it is not among them. scale_bytes: bytes a
-    scale takes in the file, with its zero point.
-    rest_bytes: by scheme, bytes of a value that is not quantized (4 where not named). usage: Markdown for the
-    artifact's README, with {file}, {class}, {entry}, {length}, {output} and {size} to fill in. read_weights,
-    read_inputs and attached_bytes (of what the file carries for task libraries, vocabulary and all) work on the file
-    alone, in any process, without the engine.
+    scale takes in the file, with its zero point; group_scale_bytes: the same where a row has several. rest_bytes: by
+    scheme, bytes of a value that is not quantized (4 where not named). usage: Markdown for the artifact's README, with
+    {file}, {class}, {entry}, {length}, {output} and {size} to fill in. read_weights, read_inputs and attached_bytes (of
+    what the file carries for task libraries, vocabulary and all) work on the file alone, in any process, without the
+    engine.
     """
 
     name: str
@@ -127,6 +127,7 @@ class Target:
     attached_bytes: Callable[[Path], int] = lambda path: 0
     usage: Callable[[Emission], str] = lambda emission: ""
     refused: Mapping[str, str] = field(default_factory=dict)
+    group_scale_bytes: int = 0
 
 
 def lazily(module: str, function: str) -> Callable[..., Any]:

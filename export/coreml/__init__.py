@@ -13,6 +13,7 @@ register(
         schemes=("fp32", "fp16", "int8", "int4", "int4-g32"),
         packages=("coremltools", "protobuf"),
         scale_bytes=2,
+        group_scale_bytes=2,
         emit=lazily("export.coreml.write", "emit"),
         read_weights=lazily("export.coreml.read", "read_weights"),
         read_inputs=lazily("export.coreml.read", "read_inputs"),

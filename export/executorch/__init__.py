@@ -10,10 +10,12 @@ register(
         name="executorch",
         suffix=".pte",
         extra="executorch",
-        schemes=("fp32", "int8"),
+        schemes=("fp32", "int8", "int4", "int4-g32"),
         refused={"fp16": "ExecuTorch keeps GELU out of XNNPACK in float16"},
         packages=("executorch",),
         scale_bytes=4,
+        # bfloat16, in which XNNPACK keeps them.
+        group_scale_bytes=2,
         emit=lazily("export.executorch.write", "emit"),
         read_weights=lazily("export.executorch.read", "read_weights"),
         read_inputs=lazily("export.executorch.read", "read_inputs"),

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.ao.quantization.fx import _decomposed  # noqa: F401  (defines the operators of `quantized_decomposed`)
 from torch.nn import functional
@@ -15,24 +17,34 @@ from torch.nn import functional
 from export.blocks import Blocks, Embedding, FeedForward, Linear, Norm
 from export.graph import EncoderGraph
 from export.tops import FillMask, MeanClassifier, SentenceEmbedding
+from mobilekit.compression.nibbles import pack_nibbles
 from mobilekit.compression.records import Quantized, Record
+from mobilekit.errors import EngineError
 
 _OPERATORS = torch.ops.quantized_decomposed
+# Groups of columns have to be a multiple of it.
+_BLOCK = 32
 _INT8 = (-128, 127, torch.int8)
 
 
 class QuantizedLinear(nn.Module):
-    """x [rows, in] -> [rows, out] with int8 codes and a scale a row; activations int8 with a scale a token.
+    """x [rows, in] -> [rows, out] with int8 or int4 codes, a scale a row or group; activations int8, a scale a token.
 
-    The pattern of operators that the XNNPACK partitioner turns into one fully connected node of type qd8-qc8w
-    (Zafrir et al. 2019, with activation ranges taken at run time). The codes go into the file as they are.
+    The pattern of operators that the XNNPACK partitioner turns into one fully connected node of type qd8-qc8w, qc4w or
+    qb4w (Zafrir et al. 2019, with activation ranges taken at run time). The codes go into the file as they are.
     """
 
     def __init__(self, weight: Quantized, bias: Record | None) -> None:
         super().__init__()
+        if weight.bits not in (4, 8) or (weight.groups > 1 and (weight.bits, weight.block % _BLOCK) != (4, 0)):
+            form = f"{weight.bits}-bit codes in blocks of {weight.block} columns"
+            raise EngineError(f"executorch: XNNPACK has no {form}: 8 bits with a scale a row, or 4 bits.")
+        scale = torch.from_numpy(weight.scale)
+        self.block = weight.block if weight.groups > 1 else 0
+        self.range = (-127, 127) if weight.bits == 8 else (-8, 7)
         self.codes = _constant(torch.from_numpy(weight.codes))
-        self.scale = _constant(torch.from_numpy(weight.scale).reshape(-1))
-        self.zero = _constant(torch.zeros(weight.scale.shape[0], dtype=torch.int64))
+        self.scale = _constant(scale if self.block else scale.reshape(-1))
+        self.zero = _constant(torch.zeros(self.scale.shape, dtype=torch.int64))
         self.bias = None if bias is None else _constant(torch.from_numpy(bias.decode()))
 
     def forward(self, x: Tensor) -> Tensor:
@@ -40,8 +52,15 @@ class QuantizedLinear(nn.Module):
         scale, zero = _OPERATORS.choose_qparams_per_token_asymmetric(x, torch.int8)
         codes = _OPERATORS.quantize_per_token(x, scale, zero, *_INT8)
         rounded = _OPERATORS.dequantize_per_token(codes, scale, zero, *_INT8, torch.float32)
-        weight = _OPERATORS.dequantize_per_channel(self.codes, self.scale, self.zero, 0, -127, 127, torch.int8)
-        return functional.linear(rounded, weight, self.bias)
+        return functional.linear(rounded, self.weight(), self.bias)
+
+    def weight(self) -> Tensor:
+        """The decoded weight, as a pattern that no engine computes."""
+        codes, scale, zero = self.codes, self.scale, self.zero
+        if self.block:
+            kinds = (torch.int8, self.block, torch.float32)
+            return _OPERATORS.dequantize_per_channel_group(codes, scale, zero, *self.range, *kinds)
+        return _OPERATORS.dequantize_per_channel(codes, scale, zero, 0, *self.range, torch.int8)
 
 
 class QuantizedEmbedding(nn.Module):
@@ -54,6 +73,31 @@ class QuantizedEmbedding(nn.Module):
     def forward(self, ids: Tensor) -> Tensor:
         """Look rows up and decode them."""
         return functional.embedding(ids, self.codes).to(torch.float32) * functional.embedding(ids, self.scale)
+
+
+class NibbleEmbedding(nn.Module):
+    """ids int32 [length] -> float32 [length, E]: rows of two 4-bit codes a byte, taken apart by float arithmetic.
+
+    XNNPACK has no shifts, and ExecuTorch's own kernels are slow. The bytes are those that XNNPACK keeps a matrix in, so
+    that a decoder tied to the table can share them.
+    """
+
+    def __init__(self, table: Quantized) -> None:
+        super().__init__()
+        self.pairs, self.groups = _constant(torch.from_numpy(xnnpack_nibbles(table.codes))), table.groups
+        scale = torch.from_numpy(table.scale)
+        # Scales of groups are exact in bfloat16, and half as long.
+        self.scale = _constant(scale if table.groups == 1 else scale.bfloat16())
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Look rows up and decode them."""
+        pairs, length = functional.embedding(ids, self.pairs).to(torch.float32), ids.shape[0]
+        high = torch.floor(pairs * (1 / 16))
+        low = pairs - high * 16.0
+        # Side by side first, then crosswise: low and high halves in turn.
+        codes = torch.cat([low.view(1, -1), high.view(1, -1)]).transpose(0, 1).reshape(length, self.groups, -1) - 8.0
+        scale = functional.embedding(ids, self.scale).to(torch.float32)
+        return (codes * scale.view(length, self.groups, 1)).view(length, -1)
 
 
 class MatrixNorm(Norm):
@@ -113,12 +157,14 @@ class ExecutorchBlocks(Blocks):
     """Weights in the forms above; what is not quantized stays float32."""
 
     def make_linear(self, weight: Record, bias: Record | None) -> nn.Module:
-        """int8 codes as they are, or a float weight."""
+        """Codes as they are, or a float weight."""
         return QuantizedLinear(weight, bias) if isinstance(weight, Quantized) else Linear(weight, bias)
 
     def make_embedding(self, table: Record) -> nn.Module:
-        """int8 rows and their scales, or a float table."""
-        return QuantizedEmbedding(table) if isinstance(table, Quantized) else Embedding(table)
+        """Rows of codes and their scales, or a float table."""
+        if not isinstance(table, Quantized):
+            return Embedding(table)
+        return QuantizedEmbedding(table) if table.bits == 8 else NibbleEmbedding(table)
 
     def make_norm(self, weight: Record, bias: Record, eps: float) -> nn.Module:
         """A norm inside the delegate."""
@@ -140,6 +186,11 @@ class ExecutorchGraph(EncoderGraph):
             self.top = MatrixSentenceEmbedding(blocks, length)
         if isinstance(self.top, MeanClassifier):
             self.top = MatrixMeanClassifier(blocks, length)
+
+
+def xnnpack_nibbles(codes: NDArray[np.int8]) -> NDArray[np.uint8]:
+    """4-bit codes as XNNPACK keeps them: two a byte, the first in the low half, each plus 8; [rows, columns / 2]."""
+    return pack_nibbles(codes + np.int8(8)).reshape(len(codes), -1)
 
 
 def tanh_gelu(x: Tensor) -> Tensor:

@@ -11,26 +11,33 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from export.executorch.program import Place, Program
+from export.executorch.program import Place, Program, TensorValue
 from export.flatbuffer import Table, root
 
 # magic at 4, header's size, offset and size of the graph, offset and size of constants inside of the payload
 _HEADER = struct.Struct("<4sHIIIQ")
-_TYPES = {1: "float32", 6: "int8"}  # enum XNNDatatype: fp32 and qcint8
+_TYPES = {1: "float32", 6: "int8", 8: "int4", 10: "int4"}  # enum XNNDatatype: fp32, qcint8, qcint4, qbint4
 _PLAIN, _QUANTIZED = 1, 2  # union XValueUnion
-_PER_CHANNEL = 1  # union XNNQuantParams
+_PER_CHANNEL, _PER_GROUP = 1, 4  # union XNNQuantParams
 _MULTIPLY = 15  # union XNodeUnion
+# By the same union, what takes values apart and puts them together again: slots of the inputs, slot of the output.
+# Add, transpose, multiply, subtract, floor, reshape, concatenate.
+_SLOTS = {1: ((0, 1), 2), 5: ((2,), 3), _MULTIPLY: ((0, 1), 2), 16: ((0, 1), 2), 17: ((0,), 1), 20: ((2,), 3)}
+_SLOTS |= {32: ((1, 2), 5)}
 _OUTSIDE = 2**64 - 1  # offset of a constant that is in the program's named data
 
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant of the graph; scale: its per-channel float32 scales where it is quantized."""
+    """A constant of the graph; scale: the scales of its rows or groups where it is quantized.
+
+    dtype: int4 is two codes a byte, the first in the low half, each plus 8.
+    """
 
     dtype: str
     shape: tuple[int, ...]
     place: Place
-    scale: Place | None
+    scale: TensorValue | None
 
 
 class Delegate:
@@ -53,27 +60,43 @@ class Delegate:
             if plain.number(3):
                 yield self._constant(value, plain)
 
-    def products(self) -> Iterator[frozenset[int]]:
-        """For every product of two of the delegate's arguments: their positions among the arguments."""
+    def products(self, arguments: frozenset[int]) -> Iterator[frozenset[int]]:
+        """For every product of two of the given arguments, which may have been taken apart and put together before:
+        their positions among the delegate's arguments."""
+        # Which of them each value is made of.
+        made: dict[int, frozenset[int]] = {}
+
+        def sources(index: int) -> frozenset[int]:
+            return made.get(index, arguments & {self._values[index].number(4)})
+
         for node in self._graph.tables(1):
-            content = node.table(1)
-            if node.number(0, "B") == _MULTIPLY and content is not None:
-                yield frozenset(self._values[content.number(slot)].number(4) for slot in (0, 1))
+            kind, content = node.number(0, "B"), node.table(1)
+            if content is None or kind not in _SLOTS:
+                continue
+            slots, output = _SLOTS[kind]
+            operands = [sources(content.number(slot)) for slot in slots]
+            made[content.number(output)] = frozenset().union(*operands)
+            if kind == _MULTIPLY and all(len(operand) == 1 for operand in operands):
+                yield made[content.number(output)]
 
     def _constant(self, value: Table, plain: Table) -> Constant:
         code, index = plain.number(0, "h"), plain.number(3)
         if code not in _TYPES:
             raise ValueError(f"an XNNPACK constant has type {code}, which is not read here")
         shape = tuple(int(n) for n in plain.numbers(2, np.dtype("<u4")))
-        scale = self._scale(value) if value.number(0, "B") == _QUANTIZED else None
+        scale = self._scale(value, shape) if value.number(0, "B") == _QUANTIZED else None
         return Constant(_TYPES[code], shape, self._places[index], scale)
 
-    def _scale(self, value: Table) -> Place:
+    def _scale(self, value: Table, shape: tuple[int, ...]) -> TensorValue:
         quantized = value.table(1)
-        parameters = quantized.table(2) if quantized is not None and quantized.number(1, "B") == _PER_CHANNEL else None
+        kind = 0 if quantized is None else quantized.number(1, "B")
+        parameters = quantized.table(2) if quantized is not None and kind in (_PER_CHANNEL, _PER_GROUP) else None
         if parameters is None or parameters.number(1, "i") != 0:
             raise ValueError("an XNNPACK weight has no scale for each of its rows")
-        return self._places[parameters.number(2)]
+        if kind == _PER_CHANNEL:
+            return TensorValue("float32", (shape[0], 1), self._places[parameters.number(2)])
+        groups = shape[1] // parameters.number(2)
+        return TensorValue("bfloat16", (shape[0], groups), self._places[parameters.number(4)])
 
     def _place(self, table: Table) -> Place:
         offset, size = table.number(0, "Q"), table.number(1, "Q")

@@ -18,6 +18,7 @@ from export.flatbuffer import Table, root
 
 # `schema/scalar_type.fbs`.
 SCALAR_TYPES = {0: "uint8", 1: "int8", 2: "int16", 3: "int32", 4: "int64", 5: "float16", 6: "float32", 7: "float64"}
+SCALAR_TYPES |= {15: "bfloat16"}
 _TENSOR, _STRING = 5, 6  # union KernelTypes
 _KERNEL, _DELEGATE = 1, 2  # union InstructionArguments
 _HEADER_AT = 8
@@ -89,7 +90,10 @@ class Program:
         return self.data[place.offset : place.offset + place.size]
 
     def array(self, place: Place, dtype: str, shape: tuple[int, ...]) -> NDArray[np.generic]:
-        """The values of a place."""
+        """The values of a place; bfloat16, which numpy does not have, as float32."""
+        if dtype == "bfloat16":
+            halves = np.frombuffer(self.bytes_at(place), np.uint16).reshape(shape)
+            return (halves.astype(np.uint32) << np.uint32(16)).view(np.float32)
         return np.frombuffer(self.bytes_at(place), dtype).reshape(shape)
 
     def named(self, key: str) -> Place:
@@ -134,7 +138,9 @@ class Program:
         if constants is None:
             raise ValueError("it has no segment of constants")
         start = self.segments[constants.number(0)].offset + int(constants.numbers(1, np.dtype("<u8"))[index])
-        return Place(start, int(np.prod(shape)) * np.dtype(dtype).itemsize)
+        if dtype not in SCALAR_TYPES.values():
+            raise ValueError(f"a constant has {dtype}, which is not read here")
+        return Place(start, int(np.prod(shape)) * (2 if dtype == "bfloat16" else np.dtype(dtype).itemsize))
 
     def _payload(self, delegate: Table) -> Place:
         reference = delegate.table(1)

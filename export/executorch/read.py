@@ -6,6 +6,7 @@ import hashlib
 import json
 import struct
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,11 +15,14 @@ import numpy as np
 from export.executorch.delegate import Constant, Delegate
 from export.executorch.program import Method, Place, Program, TensorValue
 from export.registry import StoredInput, StoredWeight
+from mobilekit.compression.nibbles import unpack_nibbles
 from mobilekit.errors import ArtifactError
 
 # The method that returns the file's notes as a JSON string: inputs, output, metadata, delegation.
 NOTES_METHOD = "metadata"
 _EMBEDDING, _CAST, _XNNPACK = "aten::embedding.out", "dim_order_ops::_to_dim_order_copy.out", "XnnpackBackend"
+# Element types of tables that hold codes: one a byte, or two.
+_CODES = ("int8", "uint8")
 
 _Read = TypeVar("_Read")
 
@@ -81,9 +85,7 @@ def _weights(program: Program) -> list[StoredWeight]:
             key = _key(weight)
             weights.setdefault(key, weight)
             places.setdefault(key, set()).add(place)
-    return [
-        StoredWeight(weight.codes, weight.scale, weight.values, len(places[key])) for key, weight in weights.items()
-    ]
+    return [replace(weight, copies=len(places[key])) for key, weight in weights.items()]
 
 
 def _method_weights(program: Program, method: Method) -> Iterator[tuple[StoredWeight, Place]]:
@@ -92,10 +94,10 @@ def _method_weights(program: Program, method: Method) -> Iterator[tuple[StoredWe
     for index, value in method.values.items():
         if not isinstance(value, TensorValue) or value.place is None or index in scales.values():
             continue
-        if value.dtype == "int8" and index not in scales:
-            raise ValueError(f"{method.name} has an int8 table that no scale belongs to")
+        if value.dtype in _CODES and index not in scales:
+            raise ValueError(f"{method.name} has a table of {value.dtype} that no scale belongs to")
         scale = method.values[scales[index]] if index in scales else None
-        yield _weight(program, value, scale.place if isinstance(scale, TensorValue) else None)
+        yield _weight(program, value, scale if isinstance(scale, TensorValue) else None)
     for delegate in delegates:
         for constant in delegate.constants():
             yield _weight(program, constant, constant.scale)
@@ -107,28 +109,38 @@ def _delegate(program: Program, name: str, payload: Place) -> Delegate:
     return Delegate(program, payload)
 
 
-def _weight(program: Program, value: TensorValue | Constant, scale: Place | None) -> tuple[StoredWeight, Place]:
+def _weight(program: Program, value: TensorValue | Constant, scale: TensorValue | None) -> tuple[StoredWeight, Place]:
     assert value.place is not None
-    array = program.array(value.place, value.dtype, value.shape)
     if scale is None:
-        return StoredWeight(values=array), value.place  # type: ignore[arg-type]
-    rows = program.array(scale, "float32", (value.shape[0], 1))
-    return StoredWeight(codes=array, scale=rows), value.place  # type: ignore[arg-type]
+        return StoredWeight(values=program.array(value.place, value.dtype, value.shape)), value.place  # type: ignore[arg-type]
+    assert scale.place is not None
+    rows: Any = program.array(scale.place, scale.dtype, (value.shape[0], -1))
+    if value.dtype == "int8":
+        codes: Any = program.array(value.place, "int8", value.shape)
+        return StoredWeight(codes=codes, scale=rows), value.place
+    # A delegate's shape counts codes, a table's bytes.
+    count = int(np.prod(value.shape)) * (1 if value.dtype == "int4" else 2)
+    pairs = np.frombuffer(program.bytes_at(value.place), np.uint8)
+    # Each half is a code plus 8, which is a signed half with its highest bit the other way round.
+    codes = unpack_nibbles(pairs ^ np.uint8(0x88), count).reshape(value.shape[0], -1)
+    return StoredWeight(codes=codes, scale=rows, bits=4), value.place
 
 
 def _table_scales(method: Method, delegates: list[Delegate]) -> Iterator[tuple[int, int]]:
-    """Value indices of int8 tables and of their scales: rows of both, at the same ids, are multiplied in a delegate."""
+    """Value indices of tables of codes and of their scales: rows of both, at the same ids, are multiplied in a
+    delegate."""
     rows = {call.args[-1]: call.args[:2] for call in method.calls if call.operator == _EMBEDDING}
-    # A cast of int8 rows stands for the rows.
+    # A cast of rows stands for the rows.
     rows |= {c.args[-1]: rows[c.args[0]] for c in method.calls if c.operator == _CAST and c.args[0] in rows}
     for call in (call for call in method.calls if not call.operator):
-        for product in delegates[call.delegate].products():
-            looked_up = [rows[call.args[i]] for i in sorted(product) if i < len(call.args) and call.args[i] in rows]
+        given = frozenset(i for i, argument in enumerate(call.args) if argument in rows)
+        for product in delegates[call.delegate].products(given):
+            looked_up = [rows[call.args[i]] for i in sorted(product)]
             if len(looked_up) != 2 or looked_up[0][1] != looked_up[1][1]:
                 continue
-            tables = sorted((table for table, _ in looked_up), key=lambda i: _dtype(method, i) != "int8")
-            if [_dtype(method, table) for table in tables] == ["int8", "float32"]:
-                yield tables[0], tables[1]
+            codes, scale = sorted((table for table, _ in looked_up), key=lambda i: _dtype(method, i) not in _CODES)
+            if _dtype(method, codes) in _CODES and _dtype(method, scale) in ("float32", "bfloat16"):
+                yield codes, scale
 
 
 def _dtype(method: Method, index: int) -> str:

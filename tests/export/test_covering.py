@@ -33,6 +33,8 @@ CASES = [
     ("albert", "fill-mask", {}, "int8", "Unigram"),
     ("albert", "fill-mask", {"tie_word_embeddings": False}, "fp16", "Unigram"),
     ("roberta", "question-answering", {}, "fp32", "BPE"),
+    ("albert", "sequence-classification", {}, "int4", "Unigram"),
+    ("bert", "question-answering", {"hidden_size": 64, "intermediate_size": 128}, "int4-g32", "WordPiece"),
 ]
 MASKED = {"BPE": "The film is <mask> and <mask>.", "Unigram": "The film is [MASK]."}
 
@@ -107,4 +109,4 @@ def test_every_family_head_tokenizer_and_target_is_covered() -> None:
     assert {case[0] for case in CASES} == set(family_names())
     assert {case[1] for case in CASES} == set(TASKS)
     assert {case[4] for case in CASES} == {"WordPiece", "Unigram", "BPE"}
-    assert {case[3] for case in CASES} == {"fp32", "fp16", "int8"}
+    assert {case[3] for case in CASES} == {"fp32", "fp16", "int8", "int4", "int4-g32"}

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from executorch_files import LENGTHS, METADATA, ONE_LAYER, emit, exported, shared_worker
-from support import CLASSIFIER, EMBEDDING, random_compressed
+from executorch_files import LENGTHS, METADATA, MODELS, ONE_LAYER, emit, exported, shared_worker
+from support import CLASSIFIER, EMBEDDING, TINY, foreign_codes, random_compressed
 
 from export.executorch.program import Program
 from export.executorch.read import NOTES_METHOD, read_notes
@@ -36,13 +36,15 @@ SHARED_BASE = EncoderConfig(
     sharing="all",
 )
 INT8 = "classifier-int8"
+FOUR_BITS = ("classifier-int4", "shared-int4-g32")
 
 
 def holding(weights: list[StoredWeight], record: Quantized | Dense) -> list[StoredWeight]:
     """The stored weights that are equal to a record, bit for bit; vectors may come in another shape."""
     if isinstance(record, Quantized):
         pairs = [w for w in weights if w.codes is not None and w.scale is not None]
-        return [w for w in pairs if np.array_equal(w.codes, record.codes) and np.array_equal(w.scale, record.scale)]
+        pairs = [w for w in pairs if w.bits == record.bits and np.array_equal(w.scale, record.scale)]
+        return [w for w in pairs if np.array_equal(w.codes, record.codes)]
     content = record.values.tobytes()
     return [w for w in weights if w.values is not None and w.values.tobytes() == content]
 
@@ -53,9 +55,22 @@ def quantized(name: str, tensor: str) -> Quantized:
     return record
 
 
-def changed(tmp_path: Path, old: bytes, new: bytes) -> Path:
-    """The int8 classifier's file with the only occurrence of `old` replaced by `new`."""
-    content = exported(INT8).path.read_bytes()
+def stored_codes(record: Quantized) -> bytes:
+    """A record's codes as they lie in the file: of 4 bits two a byte, the first in the low half, each plus 8."""
+    if record.bits == 8:
+        return record.codes.tobytes()
+    raised = (record.codes + 8).astype(np.uint8)
+    return (raised[:, ::2] | raised[:, 1::2] << 4).tobytes()
+
+
+def stored_scale(record: Quantized) -> bytes:
+    """A record's scales as they lie in the file: where a row has several the upper half of each float32."""
+    return (record.scale if record.groups == 1 else record.scale.view(np.uint16)[:, 1::2]).tobytes()
+
+
+def changed(tmp_path: Path, old: bytes, new: bytes, name: str = INT8) -> Path:
+    """A file with the only occurrence of `old` replaced by `new`."""
+    content = exported(name).path.read_bytes()
     assert content.count(old) == 1
     assert len(old) == len(new)
     path = tmp_path / "changed.pte"
@@ -67,7 +82,7 @@ def flipped(data: bytes, at: int) -> bytes:
     return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
 
 
-@pytest.mark.parametrize("name", [INT8, "classifier-fp32", "shared-int8", "shared-fp32", "words-int8", "words-fp32"])
+@pytest.mark.parametrize("name", [name for name in MODELS if "gelu" not in name and "types" not in name])
 def test_every_record_is_in_the_file_once_bit_for_bit(name: str) -> None:
     weights = TARGET.read_weights(exported(name).path)
     for tensor, record in exported(name).model.records.items():
@@ -75,12 +90,12 @@ def test_every_record_is_in_the_file_once_bit_for_bit(name: str) -> None:
             assert [w.copies for w in holding(weights, record)] == [1], tensor
 
 
-@pytest.mark.parametrize("name", ["words-int8", "words-fp32"])
+@pytest.mark.parametrize("name", ["words-int8", "words-int4", "words-int4-g32", "words-fp32"])
 def test_table_and_tied_decoder_are_one_place_in_the_file(name: str) -> None:
     program = Program(exported(name).path)
     table = exported(name).model.records["embeddings.token.weight"]
     size = table.payload_bytes
-    content = (table.codes if isinstance(table, Quantized) else table.values).tobytes()
+    content = stored_codes(table) if isinstance(table, Quantized) else table.values.tobytes()  # type: ignore[union-attr]
     assert exported(name).path.read_bytes().count(content) == 1
     inside = [i for i, place in enumerate(program.segments) if place.size == size and program.is_named(i)]
     assert len(inside) == 1 and bytes(program.bytes_at(program.segments[inside[0]])) == content
@@ -100,8 +115,14 @@ def test_sharing_again_changes_nothing(tmp_path: Path) -> None:
         assert copy.read_bytes() == before
 
 
-@pytest.mark.parametrize("name", [INT8, "shared-int8"])
-def test_int8_codes_in_the_file_are_all_records(name: str) -> None:
+def test_scales_of_groups_are_one_place_in_the_file_too() -> None:
+    scale = stored_scale(quantized("words-int4-g32", "embeddings.token.weight"))
+    assert len(scale) == 2 * TINY.vocab_size * 2
+    assert exported("words-int4-g32").path.read_bytes().count(scale) == 1
+
+
+@pytest.mark.parametrize("name", [INT8, "shared-int8", "classifier-int4", "shared-int4-g32"])
+def test_codes_in_the_file_are_all_records(name: str) -> None:
     records = [r for r in exported(name).model.records.values() if isinstance(r, Quantized)]
     stored = [w for w in TARGET.read_weights(exported(name).path) if w.codes is not None]
     assert len(stored) == len(records)
@@ -115,20 +136,29 @@ def test_position_rows_of_each_length_are_those_of_the_record() -> None:
         assert len(holding(weights, Dense(record.values[:length].copy()))) == 1
 
 
-@pytest.mark.parametrize("tensor", ["layers.1.ffn.up.weight", "embeddings.token.weight"])
-def test_a_changed_code_is_seen(tmp_path: Path, tensor: str) -> None:
-    record = quantized(INT8, tensor)
-    codes = record.codes.tobytes()
-    weights = TARGET.read_weights(changed(tmp_path, codes, flipped(codes, 5)))
-    assert holding(TARGET.read_weights(exported(INT8).path), record)
+CHANGED = [
+    (INT8, "layers.1.ffn.up.weight"),
+    (INT8, "embeddings.token.weight"),
+    ("classifier-int4", "layers.1.ffn.up.weight"),
+    ("classifier-int4", "embeddings.token.weight"),
+    ("shared-int4-g32", "layers.0.ffn.up.weight"),
+]
+
+
+@pytest.mark.parametrize(("name", "tensor"), CHANGED)
+def test_a_changed_code_is_seen(tmp_path: Path, name: str, tensor: str) -> None:
+    record = quantized(name, tensor)
+    codes = stored_codes(record)
+    weights = TARGET.read_weights(changed(tmp_path, codes, flipped(codes, 5), name))
+    assert holding(TARGET.read_weights(exported(name).path), record)
     assert not holding(weights, record)
 
 
-@pytest.mark.parametrize("tensor", ["layers.1.ffn.up.weight", "embeddings.token.weight"])
-def test_codes_are_joined_with_the_scale_that_the_file_attaches(tmp_path: Path, tensor: str) -> None:
-    record = quantized(INT8, tensor)
-    scale = record.scale.tobytes()
-    weights = TARGET.read_weights(changed(tmp_path, scale, flipped(scale, 2)))
+@pytest.mark.parametrize(("name", "tensor"), CHANGED)
+def test_codes_are_joined_with_the_scale_that_the_file_attaches(tmp_path: Path, name: str, tensor: str) -> None:
+    record = quantized(name, tensor)
+    scale = stored_scale(record)
+    weights = TARGET.read_weights(changed(tmp_path, scale, flipped(scale, 2), name))
     found = [w for w in weights if np.array_equal(w.codes, record.codes)]
     assert len(found) == 1
     assert found[0].scale is not None
@@ -164,7 +194,7 @@ def test_inputs_are_int32_by_name_in_each_method(name: str, inputs: tuple[str, .
     assert found == {(f"len_{n}", name, "int32", (1, n)) for n in LENGTHS for name in inputs}
 
 
-@pytest.mark.parametrize("name", [INT8, "classifier-fp32", "shared-int8", "shared-fp32"])
+@pytest.mark.parametrize("name", [INT8, "classifier-fp32", "shared-int8", "shared-fp32", *FOUR_BITS])
 def test_a_method_is_one_delegate_behind_the_lookups(name: str) -> None:
     methods = Program(exported(name).path).methods
     assert sorted(methods) == sorted([*(f"len_{n}" for n in LENGTHS), NOTES_METHOD])
@@ -180,6 +210,18 @@ def test_the_file_holds_the_metadata() -> None:
     notes = read_notes(exported(INT8).path)
     assert notes["metadata"] == METADATA
     assert notes["output"] == "logits"
+
+
+@pytest.mark.parametrize(
+    ("bits", "block", "form"),
+    [(8, 32, "8-bit codes in blocks of 32"), (4, 16, "4-bit codes in blocks of 16"), (6, None, "6-bit codes")],
+)
+def test_what_xnnpack_has_no_kernel_for_is_an_error(tmp_path: Path, bits: int, block: int | None, form: str) -> None:
+    model = random_compressed(ONE_LAYER, CLASSIFIER, "int8")
+    name = "layers.0.ffn.up.weight"
+    record = foreign_codes(np.random.default_rng(0), model.records[name].shape, bits, block)
+    with pytest.raises(EngineError, match=f"XNNPACK has no {form}"):
+        emit(shared_worker(), replace(model, records={**model.records, name: record}), tmp_path / "model.pte", (8,))
 
 
 def test_a_record_that_the_graph_does_not_use_is_an_error_that_names_it(tmp_path: Path) -> None:
@@ -202,12 +244,13 @@ write.emit(MODELS[sys.argv[1]](), spec, pathlib.Path(sys.argv[2]), lambda _: Non
 """
 
 
-def test_another_process_writes_the_same_bytes_also_without_fast_lowering(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["shared-int8", *FOUR_BITS])
+def test_another_process_writes_the_same_bytes_also_without_fast_lowering(name: str, tmp_path: Path) -> None:
     paths = ":".join(path for path in (str(Path(__file__).parents[1]), *sys.path) if path)
     again = tmp_path / "again.pte"
-    command = [sys.executable, "-c", _PLAIN_LOWERING, "shared-int8", str(again)]
+    command = [sys.executable, "-c", _PLAIN_LOWERING, name, str(again)]
     subprocess.run(command, check=True, capture_output=True, env={"PYTHONPATH": paths})
-    assert again.read_bytes() == exported("shared-int8").path.read_bytes()
+    assert again.read_bytes() == exported(name).path.read_bytes()
 
 
 def test_reading_needs_neither_torch_nor_an_engine() -> None:
@@ -250,11 +293,17 @@ def test_an_offset_that_leads_nowhere_is_an_artifact_error(tmp_path: Path) -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("encoder", "limit"), [(MINILM, 23_800_000), (SHARED_BASE, 12_600_000)], ids=["minilm", "shared-base"]
+    ("encoder", "scheme", "limit"),
+    [
+        (MINILM, "int8", 23_800_000),
+        (SHARED_BASE, "int8", 12_600_000),
+        (MINILM, "int4", 12_300_000),
+        (SHARED_BASE, "int4-g32", 7_100_000),
+    ],
 )
-def test_size_of_real_shapes_at_int8(encoder: EncoderConfig, limit: int, tmp_path: Path) -> None:
+def test_size_of_real_shapes(encoder: EncoderConfig, scheme: str, limit: int, tmp_path: Path) -> None:
     path = tmp_path / "model.pte"
-    model = random_compressed(encoder, EMBEDDING, "int8")
+    model = random_compressed(encoder, EMBEDDING, scheme)
     emit(shared_worker(), model, path, (32, 128))
     stored = sum(record.payload_bytes for name, record in model.records.items() if name != POSITIONS)
     assert stored < path.stat().st_size <= limit

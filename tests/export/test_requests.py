@@ -54,10 +54,14 @@ def test_existing_artifact_needs_force(tmp_path: Path) -> None:
 def test_all_targets_means_those_that_have_the_scheme() -> None:
     assert prepare(None, "int8", 18) == ["coreml", "executorch", "tflite"]
     assert prepare(None, "fp16", 18) == ["coreml", "tflite"]
+    assert prepare(None, "int4", 18) == ["coreml", "executorch", "tflite"]
+    assert prepare(None, "int4-g32", 18) == ["coreml", "executorch"]
 
 
-def test_all_targets_at_int4_means_those_that_have_it() -> None:
-    assert prepare(None, "int4", 18) == [name for name, found in targets().items() if "int4" in found.schemes]
+def test_old_systems_are_refused_only_where_core_ml_is_asked_for() -> None:
+    with pytest.raises(InputError, match="'int4-g32' needs iOS 18 on Core ML; give --minimum-ios 18, or one that iOS"):
+        prepare(None, "int4-g32", 16)
+    assert prepare("tflite", "int4", 16) == ["tflite"]
 
 
 def test_missing_extra_names_the_pip_command(monkeypatch: pytest.MonkeyPatch) -> None:

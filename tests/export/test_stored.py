@@ -73,7 +73,7 @@ def test_floor_counts_codes_scales_and_floats() -> None:
 
 
 def test_floor_counts_every_scale_of_a_row() -> None:
-    target = Target("t", ".t", "", ("int4-g32",), (), 2, None, None, None)  # type: ignore[arg-type]
+    target = Target("t", ".t", "", ("int4-g32",), (), 12, None, None, None, group_scale_bytes=2)  # type: ignore[arg-type]
     for scheme in ("int4", "int4-g32"):
         model = random_compressed(SHARED, CLASSIFIER, scheme)
         expected = 0
@@ -81,7 +81,7 @@ def test_floor_counts_every_scale_of_a_row() -> None:
             kept = model.records[record]
             assert ("groups" in entry) == isinstance(kept, Quantized)
             if isinstance(kept, Quantized):
-                expected += kept.codes.size // 2 + 2 * kept.scale.size
+                expected += kept.codes.size // 2 + (12 if kept.groups == 1 else 2) * kept.scale.size
             else:
                 expected += 4 * int(np.prod(entry["shape"]))
         assert floor_bytes(target, scheme, tensor_entries(model, 32)) == expected

@@ -19,9 +19,9 @@ from mobilekit.errors import ArtifactError
 from mobilekit.process import EngineProcess
 
 Inputs = dict[str, NDArray[np.int32]]
-NAMES = ("classifier-fp32", "classifier-int8", "shared-fp32", "shared-int8")
+NAMES = ("classifier-fp32", "classifier-int8", "shared-fp32", "shared-int8", "classifier-int4", "shared-int4-g32")
 ENTRIES = {8: "len_8", 32: "len_32"}
-PADDING = {"fp32": 1e-5, "int8": 5e-3}
+EXACT = "fp32"
 
 
 @dataclass
@@ -96,7 +96,7 @@ def test_output_is_that_of_torch_on_the_same_weights(running: Start, name: str) 
         inputs = tokens(count, length)
         got, expected = run(inputs), torch_output(run.model, inputs)
         assert got.shape == expected.shape
-        if name.endswith("int8"):
+        if not name.endswith(EXACT):
             assert cosine(got, expected) >= 0.999
         else:
             assert np.abs(got - expected).max() <= (1e-5 if "gelu" in name else 1e-4)
@@ -104,7 +104,7 @@ def test_output_is_that_of_torch_on_the_same_weights(running: Start, name: str) 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_output_does_not_change_with_padding(running: Start, name: str) -> None:
-    run, limit = running(name), PADDING[name[-4:]]
+    run, limit = running(name), 1e-5 if name.endswith(EXACT) else 5e-3
     unpadded = run(tokens(8, 8))
     padded, garbage = run(tokens(8, 32)), run(tokens(8, 32, fill=TINY.vocab_size - 1))
     assert np.isfinite(unpadded).all()
@@ -130,11 +130,11 @@ def test_an_answer_stays_when_the_next_one_is_computed(running: Start) -> None:
     assert np.array_equal(first, kept)
 
 
-@pytest.mark.parametrize("name", ["classifier-fp32", "classifier-int8"])
+@pytest.mark.parametrize("name", ["classifier-fp32", "classifier-int8", "classifier-int4"])
 def test_all_but_the_lookups_is_delegated(running: Start, name: str) -> None:
     counts, _ = running(name).process.call("delegation")
-    # Look-ups of tokens and types, the rows of their ids, the mask's cast; at int8 the scales' look-up and a cast.
-    assert counts["total"] - counts["delegated"] == (7 if name.endswith("int8") else 5)
+    # Look-ups of tokens and types, the rows of their ids, the mask's cast; of codes the scales' look-up and a cast.
+    assert counts["total"] - counts["delegated"] == (5 if name.endswith(EXACT) else 7)
     assert counts["delegated"] > 80
 
 
