@@ -18,7 +18,7 @@ from export.pipeline import export, prepare
 from export.worker import shared_workers
 from mobilekit.models.load import load
 
-_SCHEMES = ("int8", "fp16", "fp32")
+_SCHEMES = ("int8", "int4", "int4-g32", "fp16", "fp32")
 
 
 @click.command()

@@ -1,10 +1,11 @@
-"""What smoothing does to int8: the built-in model with and without it, run by LiteRT on the golden inputs.
+"""What smoothing does to int8 and int4: the built-in model with and without it, run by LiteRT on the golden inputs.
 
 python -m benchmarks.smoothing --out benchmarks/results/smoothing.json
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import tempfile
 from dataclasses import replace
@@ -26,6 +27,7 @@ from mobilekit.models.model import Model
 from mobilekit.runtimes.base import engine
 
 _LENGTHS = (32, 128)
+_SCHEMES = ("int8", "int4")
 
 
 def outputs(model: Model, compressed: CompressedModel, workers: Workers, folder: Path) -> list[np.ndarray[Any, Any]]:
@@ -54,18 +56,19 @@ def cosines(got: list[np.ndarray[Any, Any]], expected: list[np.ndarray[Any, Any]
 @click.command()
 @click.option("--out", type=click.Path(path_type=Path), required=True)
 def main(out: Path) -> None:
-    """Compare int8 with and without smoothing, against torch on the same weights and on the float ones."""
+    """Compare schemes with and without smoothing, against torch on the same weights and on the float ones."""
     model, rows = load("minilm-l6"), []
     exact = [np.array(e["output"]) for e in golden(compress(model, "fp32"), model, _LENGTHS)]
-    chosen, workers = scheme("int8"), Workers()
+    workers = Workers()
     try:
-        for smooth in (False, True):
+        for chosen, smooth in itertools.product(map(scheme, _SCHEMES), (False, True)):
             compressed = compress(model, replace(chosen, smooth=chosen.smooth if smooth else 0.0))
             decoded = [np.array(e["output"]) for e in golden(compressed, model, _LENGTHS)]
             with tempfile.TemporaryDirectory() as folder:
                 got = outputs(model, compressed, workers, Path(folder))
             rows.append(
                 {
+                    "scheme": chosen.name,
                     "smooth": smooth,
                     "engine_against_decoded_weights": cosines(got, decoded),
                     "decoded_weights_against_float": cosines(decoded, exact),

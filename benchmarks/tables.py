@@ -75,15 +75,16 @@ def stock(content: dict[str, Any]) -> str:
 
 
 def smoothing(content: dict[str, Any]) -> str:
-    """int8 with and without smoothing."""
+    """int8 and int4 with and without smoothing."""
     columns = ("engine_against_decoded_weights", "decoded_weights_against_float", "engine_against_float")
     lines = [
-        "| int8 | engine against torch, same weights | those weights against float | engine against float |",
+        "| scheme | engine against torch, same weights | those weights against float | engine against float |",
         "|---|---|---|---|",
     ]
     for row in content["rows"]:
         cells = [f"{row[c]['mean']:.5f}, least {row[c]['least']:.5f}" for c in columns]
-        lines.append(f"| {'smoothed' if row['smooth'] else 'plain'} | {' | '.join(cells)} |")
+        name = f"{row['scheme']} {'smoothed' if row['smooth'] else 'plain'}"
+        lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(
         [*lines, "", f"Cosines, mean and least over the {content['inputs']} golden inputs, run by LiteRT."]
     )

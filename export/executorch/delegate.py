@@ -95,8 +95,10 @@ class Delegate:
             raise ValueError("an XNNPACK weight has no scale for each of its rows")
         if kind == _PER_CHANNEL:
             return TensorValue("float32", (shape[0], 1), self._places[parameters.number(2)])
-        groups = shape[1] // parameters.number(2)
-        return TensorValue("bfloat16", (shape[0], groups), self._places[parameters.number(4)])
+        block = parameters.number(2)
+        if block == 0 or shape[1] % block:
+            raise ValueError(f"an XNNPACK weight of {shape[1]} columns has groups of {block}")
+        return TensorValue("bfloat16", (shape[0], shape[1] // block), self._places[parameters.number(4)])
 
     def _place(self, table: Table) -> Place:
         offset, size = table.number(0, "Q"), table.number(1, "Q")

@@ -114,7 +114,7 @@ def _weight(program: Program, value: TensorValue | Constant, scale: TensorValue 
     if scale is None:
         return StoredWeight(values=program.array(value.place, value.dtype, value.shape)), value.place  # type: ignore[arg-type]
     assert scale.place is not None
-    rows: Any = program.array(scale.place, scale.dtype, (value.shape[0], -1))
+    rows: Any = program.array(scale.place, scale.dtype, scale.shape)
     if value.dtype == "int8":
         codes: Any = program.array(value.place, "int8", value.shape)
         return StoredWeight(codes=codes, scale=rows), value.place

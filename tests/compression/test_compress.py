@@ -79,21 +79,22 @@ def test_groups_are_saved_verbatim(tmp_path: Path) -> None:
     assert again.fingerprint() == grouped.fingerprint()
 
 
-def test_saved_folder_carries_its_records_to_the_next_export(tmp_path: Path) -> None:
+@pytest.mark.parametrize("scheme", ["int8", "int4", "int4-g32"])
+def test_saved_folder_carries_its_records_to_the_next_export(scheme: str, tmp_path: Path) -> None:
     model = load("tiny-classifier")
-    compressed = compress(model, "int8")
+    compressed = compress(model, scheme)
     save_compressed(model, compressed, tmp_path / "out")
     again = load(tmp_path / "out")
-    found = records_of(again, tmp_path / "out", "int8")
+    found = records_of(again, tmp_path / "out", scheme)
     assert found is not None
     assert all(found.records[n].fingerprint() == r.fingerprint() for n, r in compressed.records.items())
     # The checkpoint beside the records computes with the decoded weights.
     assert torch.equal(again.module(torch.tensor([[2, 7, 3]])), model.module(torch.tensor([[2, 7, 3]])))
-    with pytest.raises(InputError, match="holds records of scheme 'int8'"):
+    with pytest.raises(InputError, match=f"holds records of scheme '{scheme}'"):
         records_of(again, tmp_path / "out", "fp32")
     again.module.head.classifier.weight.data[0, 0] += 1
     with pytest.raises(InputError, match="does not belong to the weights"):
-        records_of(again, tmp_path / "out", "int8")
+        records_of(again, tmp_path / "out", scheme)
 
 
 def test_tensor_that_does_not_fit_is_named() -> None:

@@ -19,9 +19,9 @@ from mobilekit.runtimes.mil.package import open_package
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> list[ExportResult]:
-    return export("tiny-classifier", lengths=(16,), out=tmp_path_factory.mktemp("damaged"))
+@pytest.fixture(scope="module", params=["int8", "int4"])
+def results(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[ExportResult]:
+    return export("tiny-classifier", scheme=request.param, lengths=(16,), out=tmp_path_factory.mktemp("damaged"))
 
 
 def test_readers_of_damaged_files_say_so_or_read_on(results: list[ExportResult], tmp_path: Path) -> None:
