@@ -10,6 +10,8 @@ from mobilekit.errors import CompressionError
 
 # The least positive float16: a smaller scale could not be written in Core ML.
 LEAST_SCALE = np.float32(2.0**-24)
+# The largest bfloat16 that float16 holds.
+_LARGEST_BFLOAT16 = np.float32(65280)
 
 
 def quantize_rows(weight: NDArray[np.float32], bits: int = 8) -> Quantized:
@@ -19,10 +21,8 @@ def quantize_rows(weight: NDArray[np.float32], bits: int = 8) -> Quantized:
     **first**; codes are chosen against the rounded scale, so that nothing is lost when a target stores it so. A row of
     zeros gets scale 1. Raises CompressionError as `row_scales` does.
     """
-    limit = 2 ** (bits - 1) - 1
-    scale = row_scales(weight, limit)
-    codes = np.clip(np.rint(weight / scale), -limit, limit).astype(np.int8)
-    return Quantized(codes, scale, bits)
+    scale = row_scales(weight, 2 ** (bits - 1) - 1)
+    return Quantized(codes_of(weight, scale, bits), scale, bits)
 
 
 def row_scales(weight: NDArray[np.float32], limit: int) -> NDArray[np.float32]:
@@ -51,14 +51,29 @@ def quantize_groups(weight: NDArray[np.float32], bits: int, block: int) -> Quant
     rows, columns = weight.shape
     if columns % block:
         raise CompressionError(f"groups of {block} columns do not divide a matrix of {columns} columns.")
-    limit = 2 ** (bits - 1) - 1
-    grouped = weight.reshape(rows, columns // block, block)
-    largest = np.abs(grouped).max(axis=2)
-    scale = np.maximum(to_bfloat16((largest / limit).astype(np.float32)), LEAST_NORMAL)
+    largest = np.abs(weight.reshape(rows, columns // block, block)).max(axis=2)
+    scale = np.maximum(to_bfloat16((largest / (2 ** (bits - 1) - 1)).astype(np.float32)), LEAST_NORMAL)
     _check_size(scale, largest)
     scale = np.where(largest == 0, np.float32(1), scale)
-    codes = np.clip(np.rint(grouped / scale[:, :, None]), -limit, limit).astype(np.int8)
-    return Quantized(codes.reshape(rows, columns), scale, bits)
+    return Quantized(codes_of(weight, scale, bits), scale, bits)
+
+
+def codes_of(values: NDArray[np.float32], scale: NDArray[np.float32], bits: int) -> NDArray[np.int8]:
+    """The nearest codes of values [rows, columns] for given scales [rows, groups], int8 [rows, columns]."""
+    limit, groups = 2 ** (bits - 1) - 1, scale.shape[1]
+    steps = values.reshape(len(values), groups, values.shape[1] // groups) / scale[:, :, None]
+    return np.clip(np.rint(steps), -limit, limit).astype(np.int8).reshape(values.shape)
+
+
+def rounded_scales(scale: NDArray[np.floating], several: bool) -> NDArray[np.float32]:
+    """Scales as targets store them: float16, or bfloat16 and normal in float16 where a row has several.
+
+    scale: > 0 and finite. What is out of range becomes the nearest that is in it.
+    """
+    if several:
+        return np.clip(to_bfloat16(scale.astype(np.float32)), LEAST_NORMAL, _LARGEST_BFLOAT16)
+    within = np.clip(scale, LEAST_SCALE, np.finfo(np.float16).max)
+    return within.astype(np.float16).astype(np.float32)
 
 
 def to_bfloat16(values: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -130,7 +130,7 @@ class Encoder(nn.Module):
         embeddings = self.embeddings(input_ids, token_type_ids)
         x = embeddings if self.embeddings.projection is None else self.embeddings.projection(embeddings)
         keep = torch.ones_like(input_ids) if attention_mask is None else attention_mask
-        mask = (1.0 - keep[:, None, None, :].to(x.dtype)) * -1e4
+        mask = additive_mask(keep, x.dtype)
         hidden, scores = [x], []
         for layer in self.layers:
             assert isinstance(layer, Layer)
@@ -140,6 +140,11 @@ class Encoder(nn.Module):
                 hidden.append(x)
                 scores.append(score)
         return EncoderOutput(x, embeddings, tuple(hidden) if intermediate else (), tuple(scores))
+
+
+def additive_mask(keep: Tensor, dtype: torch.dtype) -> Tensor:
+    """[batch, length], 1 for tokens and 0 for padding -> what is added to scores, [batch, 1, 1, length]."""
+    return (1.0 - keep[:, None, None, :].to(dtype)) * -1e4
 
 
 def initialise(module: nn.Module, deviation: float) -> None:

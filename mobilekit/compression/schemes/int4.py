@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mobilekit.compression.quantize import quantize_groups, quantize_rows
+from mobilekit.compression.compensate import Inputs, quantize_compensated
 from mobilekit.compression.records import Quantized
+from mobilekit.compression.scales import quantize_searched
 from mobilekit.compression.schemes.floats import single
 from mobilekit.compression.schemes.registry import Scheme, register
 from mobilekit.errors import CompressionError
@@ -17,38 +18,42 @@ _GROUP = 32
 _SMOOTHING = 0.5
 
 
-def rows_of_nibbles(weight: NDArray[np.float32]) -> Quantized:
+def rows(weight: NDArray[np.float32], inputs: Inputs | None = None) -> Quantized:
     """4-bit codes; raises CompressionError for an odd row, whose last byte no engine shares with the next row."""
     if weight.ndim == 2 and weight.shape[1] % 2:
         raise CompressionError(f"int4 needs an even number of columns, not {weight.shape[1]}; choose int8.")
-    return quantize_rows(weight, 4)
+    return quantize_searched(weight, 4) if inputs is None else quantize_compensated(weight, 4, inputs)
 
 
-def groups_of_nibbles(weight: NDArray[np.float32]) -> Quantized:
+def groups(weight: NDArray[np.float32], inputs: Inputs | None = None) -> Quantized:
     """4-bit codes in groups; raises CompressionError for columns that do not fill them."""
     if weight.ndim == 2 and weight.shape[1] % _GROUP:
         columns = weight.shape[1]
         raise CompressionError(f"groups of {_GROUP} do not divide its {columns} columns; choose int4 or int8.")
-    return quantize_groups(weight, 4, _GROUP)
+    if inputs is None:
+        return quantize_searched(weight, 4, _GROUP)
+    return quantize_compensated(weight, 4, inputs, _GROUP)
 
 
 register(
     Scheme(
         "int4",
         "int4 weights, a scale a channel or embedding row; activations as at int8",
-        rows_of_nibbles,
+        rows,
         single,
         minimum_ios=18,
         smooth=_SMOOTHING,
+        calibrated=rows,
     )
 )
 register(
     Scheme(
         "int4-g32",
         "int4 weights, a scale every 32 columns of a channel or embedding row; activations as at int8",
-        groups_of_nibbles,
+        groups,
         single,
         minimum_ios=18,
         smooth=_SMOOTHING,
+        calibrated=groups,
     )
 )

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mobilekit.compression.compensate import Inputs
 from mobilekit.compression.records import Record
 from mobilekit.errors import unknown
 
 Compress = Callable[[NDArray[np.float32]], Record]
+Calibrated = Callable[[NDArray[np.float32], Inputs], Record]
 
 
 @dataclass(frozen=True)
@@ -22,8 +24,9 @@ class Scheme:
     """How weights are kept.
 
     weights: makes the record of a matrix (linear map or token table). rest: makes that of every other tensor (norms,
-    biases, positions). smooth: how much of activations' outliers is moved into the weights first, 0 to 1. about: one
-    line for tables. minimum_ios: least iOS whose Core ML holds it.
+    biases, positions). calibrated: makes the record of a linear map for the inputs that it has on text (None: as
+    `weights`, and text is not looked at for it). smooth: how much of activations' outliers is moved into the weights
+    first, 0 to 1. about: one line for tables. minimum_ios: least iOS whose Core ML holds it.
     """
 
     name: str
@@ -32,6 +35,7 @@ class Scheme:
     rest: Compress
     minimum_ios: int = 16
     smooth: float = 0.0
+    calibrated: Calibrated | None = None
 
 
 _schemes: dict[str, Scheme] = {}
