@@ -31,9 +31,8 @@ from export.registry import GraphSpec, Target, target_of, targets
 from export.registry import target as find_target
 from export.worker import Workers, shared_workers
 from mobilekit.artifact import MANIFEST_FILE, Artifact, Json, open_folder, write_manifest
-from mobilekit.compression.compress import compress
 from mobilekit.compression.compressed import CompressedModel, save_records
-from mobilekit.compression.folder import records_of
+from mobilekit.compression.folder import compressed_of
 from mobilekit.compression.schemes.registry import scheme as find_scheme
 from mobilekit.compression.schemes.registry import schemes
 from mobilekit.errors import CheckFailedError, EngineError, InputError, MissingExtraError, MobilekitError, unknown
@@ -105,6 +104,7 @@ def export(
     target: str | Sequence[str] | None = None,
     scheme: str = "int8",
     *,
+    texts: Sequence[str] | None = None,
     lengths: Sequence[int] = DEFAULT_LENGTHS,
     minimum_ios: int = 18,
     out: str | Path = "out",
@@ -115,9 +115,10 @@ def export(
     """Compress a model once and write it for each target, check every file, and time it.
 
     model: a built-in name, a folder, a hub id, or a loaded Model. target: one, several, or None for all. scheme: as
-    `list schemes` prints. lengths: sequence lengths of one artifact. minimum_ios: 16, 17 or 18. out: the artifacts go
-    to `out/<model>-<scheme>/<target>`. force: replace what is there. keep_failing: keep an artifact that fails a check,
-    marked. report(target, text) is told what is being done.
+    `list schemes` prints. texts: what activations are looked at on (None: built-in text). lengths: sequence lengths of
+    one artifact. minimum_ios: 16, 17 or 18. out: the artifacts go to `out/<model>-<scheme>/<target>`. force: replace
+    what is there. keep_failing: keep an artifact that fails a check, marked. report(target, text) is told what is
+    being done.
 
     Raises InputError before any work when something asked for is impossible, ExportError (with all results) when a
     target failed.
@@ -132,7 +133,7 @@ def export(
     for each in chosen:
         refuse_existing(place / each.name, force, MANIFEST_FILE)
     report("model", "compressing the weights")
-    compressed = (records_of(loaded, loaded.folder, scheme) if loaded.folder else None) or compress(loaded, scheme)
+    compressed = compressed_of(loaded, scheme, texts)
     require_space(place, _space(compressed, len(chosen)))
     entries = golden(compressed, loaded, wanted)
     job = _Job(subject(loaded, compressed, wanted), entries, minimum_ios, place, force, keep_failing, report)

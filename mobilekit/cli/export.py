@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mobilekit.cli.calibration import calibration_option, calibration_texts
 from mobilekit.cli.options import Folder, Lengths, as_json, print_json, print_table, progress_lines, quiet
 from mobilekit.errors import InputError
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 @click.option("--model", default="minilm-l6", show_default=True, help="A built-in name, a folder or a hub id.")
 @click.option("--target", "targets", multiple=True, help="executorch, coreml or tflite; may repeat.  [default: all]")
 @click.option("--scheme", default="int8", show_default=True, help="How weights are kept: see `list schemes`.")
+@calibration_option
 @click.option(
     "--lengths", type=Lengths(), default="32,128", show_default=True, help="Sequence lengths of the one file."
 )
@@ -34,6 +36,7 @@ def command(
     model: str,
     targets: tuple[str, ...],
     scheme: str,
+    calibration: str | None,
     lengths: tuple[int, ...],
     minimum_ios: int | None,
     task: str | None,
@@ -53,6 +56,7 @@ def command(
       mobilekit export --target coreml                       for iOS only
       mobilekit export --model ./my-bert --scheme fp16 --target coreml --target tflite
       mobilekit export --model sentence-transformers/all-MiniLM-L6-v2 --lengths 64
+      mobilekit export --model ./my-bert --scheme int4 --calibration train.csv
 
     The artifacts are folders: OUT/<model>-<scheme>/<target>, with the model file, manifest.json, tokenizer.json and a
     README with the lines that run it. Exit code 3: a check failed.
@@ -69,6 +73,7 @@ def command(
         _refuse_early(chosen, minimum_ios, lengths, name, out)
         for left in () if targets else sorted(set(registered()) - set(chosen)):
             click.echo(f"note: target '{left}' is left out: it cannot hold scheme '{scheme}'.", err=True)
+        texts = calibration_texts(calibration, scheme)
         report("model", f"loading {model}")
         loaded = load(model, task, revision)
         loaded.name = name or checked_name(loaded.name, given=False)
@@ -81,6 +86,7 @@ def command(
                 loaded,
                 chosen,
                 scheme,
+                texts=texts,
                 lengths=lengths,
                 minimum_ios=least,
                 out=out,

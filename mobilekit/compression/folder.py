@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from mobilekit.compression.compress import compress
 from mobilekit.compression.compressed import RECORDS_FILE, CompressedModel, load_records, save_records
 from mobilekit.errors import InputError
 from mobilekit.models.model import Model
@@ -36,6 +38,17 @@ def refuse_output(folder: Path, force: bool, source: Path | None) -> None:
     refuse_unwritable(folder.parent)
     if source is not None and source.resolve().is_relative_to(folder.resolve()):
         raise InputError(f"{folder}: holds the model itself, which would be lost; choose another output folder.")
+
+
+def compressed_of(model: Model, scheme: str, texts: Sequence[str] | None = None) -> CompressedModel:
+    """The records that the folder of `model` carries, or else those that `compress` makes of it.
+
+    Raises what `records_of` and `compress` raise, and InputError for texts where there are records already.
+    """
+    found = records_of(model, model.folder, scheme) if model.folder else None
+    if found is not None and texts is not None:
+        raise InputError(f"{model.folder}: its records are taken as they are; leave out the calibration text.")
+    return found or compress(model, scheme, texts)
 
 
 def records_of(model: Model, folder: Path, scheme: str) -> CompressedModel | None:

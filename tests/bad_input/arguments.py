@@ -71,6 +71,20 @@ def _compress_onto_parent(place: Place) -> list[str]:
     return ["compress", "--model", "m/inner", "--out", "m", "--force"]
 
 
+def _calibration(name: str, content: str, given: str = "") -> Spoil:
+    def spoil(place: Place) -> list[str]:
+        (place.root / name).write_text(content)
+        return export("tiny-classifier", "--calibration", given or name)
+
+    return spoil
+
+
+def _calibrated_records(place: Place) -> list[str]:
+    place.copy("records")
+    (place.root / "a.txt").write_text("some text\n")
+    return export("m", "--calibration", "a.txt")
+
+
 def _model_file(place: Place) -> list[str]:
     return export(Path(place.model(), "config.json"))
 
@@ -97,6 +111,29 @@ CASES = (
         "groups on TFLite",
         tiny("--target", "tflite", "--scheme", "int4-g32"),
         r"'tflite' cannot hold scheme 'int4-g32' \(groups .* fp32 there\); it can hold fp32, fp16, int8, int4",
+    ),
+    # Calibration text.
+    Case(
+        "calibration file missing",
+        tiny("--scheme", "int4", "--calibration", "no.txt"),
+        "--calibration no.txt: not found",
+    ),
+    Case(
+        "calibration for floats", tiny("--scheme", "fp16", "--calibration", "no.txt"), "'fp16' looks at no text; leave"
+    ),
+    Case("calibration file of no known kind", _calibration("a.docx", "x"), "--calibration a.docx: the kind of file"),
+    Case("calibration file empty", _calibration("a.txt", ""), "--calibration a.txt: is empty"),
+    Case("calibration file of spaces", _calibration("a.txt", "  \n \n"), "--calibration a.txt: has no rows"),
+    Case(
+        "calibration texts empty",
+        _calibration("a.csv", "text\n  \n \n"),
+        "the calibration text is empty; give some lines",
+    ),
+    Case(
+        "unknown calibration data", _calibration("a.csv", "text\n", "movie-sentimant"), "did you mean 'movie-sentiment'"
+    ),
+    Case(
+        "calibration of records", _calibrated_records, "m: its records are taken as they are; leave out the calibration"
     ),
     Case("unknown scheme to compress", line(*_ON_TINY, "o", "--scheme", "int9"), "did you mean 'int8'"),
     Case("unknown model", line("export", "--model", "minilm"), "model 'minilm' is unknown; did you mean 'minilm-l6'"),

@@ -104,6 +104,16 @@ def test_compress_writes_a_folder_that_loads_again(capsys: pytest.CaptureFixture
     assert run(capsys, "inspect", str(out))[0] == 0
 
 
+def test_calibration_text_makes_other_codes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "own.txt").write_text("A fine film.\nNever again!\n")
+    files = []
+    for name, more in (("builtin", []), ("own", ["--calibration", str(tmp_path / "own.txt")])):
+        line = ["compress", "--model", "tiny-classifier", "--scheme", "int4", "--out", str(tmp_path / name), *more]
+        assert run(capsys, *line)[0] == 0
+        files.append((tmp_path / name / "records.safetensors").read_bytes())
+    assert files[0] != files[1] and len(files[0]) == len(files[1])
+
+
 def test_no_verb_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys)
     assert code == 0 and "Verbs:" in out and not err

@@ -9,7 +9,7 @@ import torch
 
 from mobilekit.compression.compress import compress
 from mobilekit.compression.compressed import load_records, save_records
-from mobilekit.compression.folder import records_of, save_compressed
+from mobilekit.compression.folder import compressed_of, records_of, save_compressed
 from mobilekit.compression.quantize import quantize_groups
 from mobilekit.compression.records import Dense, Quantized
 from mobilekit.compression.schemes.registry import scheme
@@ -117,3 +117,18 @@ def test_broken_record_files_are_named(tmp_path: Path) -> None:
     save_file({"a": np.zeros(3, np.float32)}, file, metadata={"mobilekit": '{"format": "mobilekit-records-1"}'})
     with pytest.raises(InputError, match="incomplete records"):
         load_records(file)
+
+
+def test_records_that_are_there_are_not_calibrated_again(tmp_path: Path) -> None:
+    model = load("tiny-classifier")
+    compressed = compress(model, "int4", ["good film", "bad film"])
+    save_compressed(model, compressed, tmp_path / "out")
+    again = load(tmp_path / "out")
+    found = compressed_of(again, "int4")
+    assert {n: r.fingerprint() for n, r in found.records.items()} == {
+        n: r.fingerprint() for n, r in compressed.records.items()
+    }
+    with pytest.raises(InputError, match="its records are taken as they are"):
+        compressed_of(again, "int4", ["good film"])
+    fresh = compressed_of(load("tiny-classifier"), "int4", ["good film", "bad film"])
+    assert all(fresh.records[n].fingerprint() == r.fingerprint() for n, r in compressed.records.items())

@@ -37,6 +37,11 @@ class Scheme:
     smooth: float = 0.0
     calibrated: Calibrated | None = None
 
+    @property
+    def looks_at_text(self) -> bool:
+        """Whether what comes out depends on the text that activations are looked at with."""
+        return bool(self.smooth) or self.calibrated is not None
+
 
 _schemes: dict[str, Scheme] = {}
 
