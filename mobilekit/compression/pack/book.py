@@ -15,8 +15,10 @@ GROUPS = (1, 2, 4, 8)
 MOST_SYMBOLS = 4096
 # A code of single values that comes this near to the entropy is not worth a larger one.
 _NEAR = 1.01
+# Decoders go over the values once more where some escape: only for so much less.
+_WORTH = 1.0075
 # How many of the most frequent values have symbols where not all can.
-_KEPT = (1, 2, 3, 4, 5, 6, 7, 8, 12, 15, 16, 24, 31, 32, 48, 63)
+_KEPT = (1, 2, 3, 4, 5, 6, 7, 8, 15, 16, 31, 63)
 # Short codes have small tables, which decode faster; for at most this much more.
 _SHORT_BITS, _SHORT_COST = 12, 1.003
 
@@ -72,41 +74,46 @@ class Indexed:
     symbols: Symbols
     escapes: NDArray[np.uint8]
 
-    @property
+    @cached_property
     def bits(self) -> float:
-        """Bits of the symbols and their code, and what the escapes take at least."""
+        """Bits of the symbols and the escapes."""
         size = int(self.book.lengths[self.symbols].sum(dtype=np.int64))
-        return size + table_bits(self.book.lengths) + _escape_bits(np.bincount(self.escapes, minlength=1))
+        return size + _escape_bits(np.bincount(self.escapes, minlength=1))
+
+    @property
+    def cost(self) -> float:
+        """Bits with those of the code; escapes have to be worth it."""
+        return (self.bits + table_bits(self.book.lengths)) * (_WORTH if self.book.escape else 1)
 
 
 def best_book(values: NDArray[np.uint8], width: int, escapes: bool = True) -> Indexed:
     """Values (at least one, below 2**width) in the book that makes them smallest. escapes: whether any may escape."""
     counts = np.bincount(values, minlength=1 << width)
+    least = _NEAR * entropy_bits(counts)
     best = _indexed(values, width, 1, np.flatnonzero(counts), counts)
-    least = entropy_bits(counts)
-    if int(best.book.lengths[best.symbols].sum(dtype=np.int64)) <= _NEAR * least:
-        return best
     order = np.argsort(-counts, kind="stable")
-    for group, kept in _candidates(counts[order], escapes):
-        tried = _indexed(values, width, group, np.sort(order[:kept]), counts)
-        best = min(best, tried, key=lambda indexed: indexed.bits)
+    for escaping in (False, True) if escapes else (False,):
+        if best.bits <= least:
+            break
+        for group, kept in _candidates(counts[order], escaping):
+            tried = _indexed(values, width, group, np.sort(order[:kept]), counts)
+            best = min(best, tried, key=lambda indexed: indexed.cost)
     return best
 
 
-def _candidates(counts: NDArray[np.int64], escapes: bool, most: int = 3) -> list[tuple[int, int]]:
+def _candidates(counts: NDArray[np.int64], escaping: bool, most: int = 3) -> list[tuple[int, int]]:
     """The most promising groups, and how many of the most frequent values they keep. counts: descending."""
     distinct = int((counts > 0).sum())
     found = []
     for group in GROUPS[1:]:
         radix = int(MOST_SYMBOLS ** (1 / group) + 1e-9)
-        kept = [distinct] if distinct <= radix else []
-        kept += [k for k in _KEPT if k < min(radix, distinct)] if escapes else []
-        found += [(_expected_bits(counts, group, k), group, k) for k in kept]
+        tried = [k for k in _KEPT if k < min(radix, distinct)] if escaping else [distinct][: distinct <= radix]
+        found += [(_expected_bits(counts, group, kept), group, kept) for kept in tried]
     return [(group, kept) for _, group, kept in sorted(found)[:most]]
 
 
 def _expected_bits(counts: NDArray[np.int64], group: int, kept: int) -> float:
-    """Bits a value that a book would take if values did not depend on each other."""
+    """Bits a value that a book would take if values did not depend on each other; escapes have to be worth it."""
     total = int(counts.sum())
     rest = counts[kept:]
     shares: NDArray[np.float64] = np.append(counts[:kept], rest.sum() if rest.any() else []) / total
@@ -116,10 +123,13 @@ def _expected_bits(counts: NDArray[np.int64], group: int, kept: int) -> float:
     expected = np.rint(joint * 2.0**40).astype(np.int64)
     lengths = code_lengths(expected)
     table = 4.0 * int((joint * total / group > 0.5).sum())
-    return float((joint * lengths).sum() / group) + (_escape_bits(rest) + table) / total
+    bits = float((joint * lengths).sum() / group) + (_escape_bits(rest) + table) / total
+    return bits * (_WORTH if rest.any() else 1)
 
 
 def _escape_bits(counts: NDArray[np.int64]) -> float:
+    if not counts.any():
+        return 0.0
     # They have a code of single values, without escapes.
     return float((code_lengths(counts) * counts).sum() + 6 * np.count_nonzero(counts))
 

@@ -97,6 +97,22 @@ def test_rare_values_escape_and_are_coded_themselves() -> None:
     assert encoded.escaped.book is None or not encoded.escaped.book.escape
 
 
+def test_values_escape_only_where_it_is_worth_it() -> None:
+    """Four even levels would be half a percent smaller as eights of one of them, with all others escaping."""
+    drawn = np.random.default_rng(0).normal(size=300_000)
+    even = np.abs(drawn[:, None] - np.array([-1.5, -0.45, 0.45, 1.5])).argmin(1).astype(np.uint8)
+    book = best_book(even, 8).book
+    assert book.group == 4 and not book.escape
+
+
+def test_all_64_values_of_six_bits_in_pairs() -> None:
+    rng = np.random.default_rng(1)
+    values = np.where(rng.random(50_000) < 0.85, 0, rng.integers(0, 64, 50_000)).astype(np.uint8)
+    for escapes in (False, True):
+        indexed = best_book(values, 6, escapes)
+        assert indexed.book.fault is None and indexed.book.group > 1
+
+
 @given(
     data=st.one_of(
         st.binary(max_size=600),

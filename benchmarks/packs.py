@@ -1,0 +1,124 @@
+"""Artifacts packed, against the usual compressors, and how fast they unpack against zlib in the same run.
+
+python -m benchmarks.packs out/minilm-l6-int8/tflite out/minilm-l6-fp16/coreml --out benchmarks/results/packs.json
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import lzma
+import shutil
+import statistics
+import subprocess
+import tarfile
+import tempfile
+import time
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from benchmarks.environment import environment
+from mobilekit.artifact import open_folder
+from mobilekit.compression.pack.codings import HUFFMAN
+from mobilekit.compression.pack.pack import pack, unpack
+from mobilekit.compression.pack.writer import Figure, Packed
+
+_ROUNDS = 7
+
+
+@click.command()
+@click.argument("artifacts", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.option("--out", type=click.Path(path_type=Path), required=True)
+def main(artifacts: tuple[Path, ...], out: Path) -> None:
+    """Pack artifacts, and measure size and speed against other compressors."""
+    rows = []
+    for folder in artifacts:
+        with tempfile.TemporaryDirectory() as work:
+            rows.append(_row(folder, Path(work)))
+        click.echo(json.dumps(rows[-1], sort_keys=True))
+    content = {"environment": environment(), "rounds": _ROUNDS, "rows": rows}
+    out.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def _row(folder: Path, work: Path) -> dict[str, Any]:
+    manifest, file = open_folder(folder).manifest.content, work / "p.mkpack"
+    started = time.process_time()
+    _, packed = pack(folder, file)
+    seconds = time.process_time() - started
+    archive = _tar(folder, [entry.name for entry in packed.directory.files])
+    return {
+        "name": manifest["name"],
+        "target": manifest["target"],
+        "scheme": manifest["scheme"],
+        "bytes": packed.directory.size,
+        "packed_bytes": packed.size,
+        "huffman": _huffman(packed),
+        "others": {name: size for name, size in _others(archive).items() if size is not None},
+        "pack_s": round(seconds, 2),
+        "unpack": _unpack(file, archive, work / "back"),
+    }
+
+
+def _tar(folder: Path, names: list[str]) -> bytes:
+    """The same files as one archive, for compressors of one file."""
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w") as tar:
+        for name in names:
+            tar.add(folder / name, name)
+    return data.getvalue()
+
+
+def _huffman(packed: Packed) -> dict[str, float]:
+    """Of all Huffman coded values: bytes, bytes coded with the directory, and the entropy's."""
+    own: list[Figure] = [figure for figure in packed.figures if figure.encoded.coding == HUFFMAN]
+    coded = sum(figure.packed for figure in own) + packed.directory_size
+    entropy = sum(figure.encoded.entropy for figure in own) / 8
+    return {
+        "bytes": sum(figure.length for figure in own),
+        "packed_bytes": coded,
+        "entropy_bytes": round(entropy),
+        "ratio": round(coded / max(entropy, 1), 4),
+    }
+
+
+def _others(archive: bytes) -> dict[str, int | None]:
+    def program(*command: str) -> int | None:
+        if shutil.which(command[0]) is None:
+            return None
+        return len(subprocess.run(command, input=archive, capture_output=True, check=True).stdout)
+
+    return {
+        "xz -9": program("xz", "-9", "-c") or len(lzma.compress(archive, preset=9)),
+        "zstd -19": program("zstd", "-19", "-q", "-c"),
+        "zlib -9": len(zlib.compress(archive, 9)),
+    }
+
+
+def _unpack(file: Path, archive: bytes, folder: Path) -> dict[str, float]:
+    """Seconds of a processor, the least of some rounds: unpacking to a folder against inflating in memory, in turn."""
+    deflated = zlib.compress(archive, 9)
+    ours, theirs = [], []
+    for _ in range(_ROUNDS):
+        ours.append(_seconds(lambda: unpack(file, folder)))
+        shutil.rmtree(folder)
+        theirs.append(_seconds(lambda: zlib.decompress(deflated)))
+    ratios = [their / our for our, their in zip(ours, theirs, strict=True)]
+    return {
+        "s": round(min(ours), 4),
+        "zlib_s": round(min(theirs), 4),
+        "zlib_over_ours": round(statistics.median(ratios), 3),
+    }
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    started = time.process_time()
+    work()
+    return time.process_time() - started
+
+
+if __name__ == "__main__":
+    main()
