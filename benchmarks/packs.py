@@ -56,7 +56,8 @@ def _row(folder: Path, work: Path) -> dict[str, Any]:
         "scheme": manifest["scheme"],
         "bytes": packed.directory.size,
         "packed_bytes": packed.size,
-        "huffman": _huffman(packed),
+        "huffman": _coded(packed, HUFFMAN),
+        "all": _coded(packed),
         "others": {name: size for name, size in _others(archive).items() if size is not None},
         "pack_s": round(seconds, 2),
         "unpack": _unpack(file, archive, work / "back"),
@@ -72,9 +73,9 @@ def _tar(folder: Path, names: list[str]) -> bytes:
     return data.getvalue()
 
 
-def _huffman(packed: Packed) -> dict[str, float]:
-    """Of all Huffman coded values: bytes, bytes coded with the directory, and the entropy's."""
-    own: list[Figure] = [figure for figure in packed.figures if figure.encoded.coding == HUFFMAN]
+def _coded(packed: Packed, coding: int | None = None) -> dict[str, float]:
+    """Of all values in a coding (None: in any): bytes, bytes coded with the directory, and the entropy's."""
+    own: list[Figure] = [figure for figure in packed.figures if coding in (None, figure.encoded.coding)]
     coded = sum(figure.packed for figure in own) + packed.directory_size
     entropy = sum(figure.encoded.entropy for figure in own) / 8
     return {

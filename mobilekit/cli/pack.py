@@ -27,9 +27,9 @@ def command(artifact: Path, out: Path | None, force: bool, as_json: bool, quiet:
       mobilekit pack out/minilm-l6-int8/tflite                     writes out/minilm-l6-int8/tflite.mkpack
       mobilekit pack out/minilm-l6-int8/coreml --out minilm.mkpack
 
-    Weights are Huffman coded, the rest is deflated, every file has its sha256. Apps can unpack it by themselves:
+    Weights are coded by their values, the rest is deflated, every file has its sha256. An app can unpack it, too:
     docs/pack-format.md has every detail. The table has bytes before and after, and the entropy of what was coded: what
-    its values need at least, each for itself.
+    its values need at least, each for itself (deflate also finds what repeats).
     """
     from mobilekit.compression.pack.pack import pack
 
@@ -64,9 +64,8 @@ def show(found: dict[str, Any]) -> None:
             row[i] += value
     rows = []
     for coding, (number, size, packed, entropy) in sorted(sums.items(), key=lambda item: -item[1][1]):
-        # What deflate finds is not in single values.
-        against = ["-", "-"] if coding == "deflate" else [_mb(entropy), f"{packed / max(entropy, 1):.3f}"]
-        rows.append([coding, f"{number:.0f}", _mb(size), _mb(packed), *against])
+        against = f"{packed / max(entropy, 1):.3f}"
+        rows.append([coding, f"{number:.0f}", _mb(size), _mb(packed), _mb(entropy), against])
     rows.append(["directory", "", "", _mb(found["directory_bytes"]), "", ""])
     print_table(["coding", "segments", "MB", "packed MB", "entropy MB", "packed / entropy"], rows)
     size, packed_size = found["bytes"], found["packed_bytes"]

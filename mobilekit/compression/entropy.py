@@ -6,6 +6,7 @@ one symbol of every lane in a step, and a phone decodes lanes in parallel. docs/
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -108,9 +109,14 @@ def _canonical_order(lengths: NDArray[np.uint8]) -> NDArray[np.int64]:
 
 def _turned(numbers: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
     """The bits of numbers, first to last."""
-    turned = np.zeros_like(numbers)
-    for bit in range(bits):
-        turned |= ((numbers >> bit) & 1) << (bits - 1 - bit)
+    return _all_turned()[numbers] >> (MAX_BITS - bits)
+
+
+@functools.cache
+def _all_turned() -> NDArray[np.int64]:
+    numbers, turned = np.arange(1 << MAX_BITS), np.zeros(1 << MAX_BITS, np.int64)
+    for bit in range(MAX_BITS):
+        turned |= ((numbers >> bit) & 1) << (MAX_BITS - 1 - bit)
     return turned
 
 

@@ -16,6 +16,8 @@ from mobilekit.compression.pack.values import from_values, to_values
 RAW, DEFLATE, HUFFMAN = 0, 1, 2
 # Of fewer bytes a code of their own never pays.
 _FEWEST = 64
+# Bytes that are deflated first, and how near to the smallest coding they have to come for all to be.
+_SAMPLE, _PROMISING = 2**16, 1.05
 
 
 @dataclass(frozen=True)
@@ -52,9 +54,13 @@ class Encoded:
 def smallest(data: NDArray[np.uint8], width: int, lane: int, escapes: bool = True) -> Encoded:
     """Bytes in their smallest coding. width: bits of the values to look for. escapes: whether a book may have them."""
     raw = Encoded(RAW, data.tobytes(), entropy=entropy_bits(np.bincount(data, minlength=1)))
-    found = [raw, Encoded(DEFLATE, deflated(raw.data), entropy=raw.entropy)]
+    found = [raw]
     if data.size >= _FEWEST:
         found.append(huffman(data, width, lane, escapes))
+    least = min(coded.cost for coded in found)
+    # Deflate sees 32 KiB back and no farther, so a part says how it does; the whole takes long where values are few.
+    if data.size <= _SAMPLE or len(deflated(raw.data[:_SAMPLE])) / _SAMPLE < _PROMISING * least / data.size:
+        found.append(Encoded(DEFLATE, deflated(raw.data), entropy=raw.entropy))
     # What is coded may not be larger than what is not: a reader counts on it.
     return min((coded for coded in found if coded is raw or len(coded.data) <= data.size), key=lambda c: c.cost)
 

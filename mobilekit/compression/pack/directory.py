@@ -19,7 +19,7 @@ from mobilekit.compression.pack.segments import WINDOW
 
 MAGIC = b"\x89MKP\r\n\x1a\n"
 VERSION = 1
-LANE_BITS = 11
+LANE_BITS = 10
 # A reader takes memory for what is declared, so there are limits: all far beyond what a model for a phone needs.
 MOST_FILES, MOST_BOOKS, MOST_SEGMENTS = 4096, 16384, 65536
 LARGEST_DIRECTORY = 16 * 2**20

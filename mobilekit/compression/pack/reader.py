@@ -29,8 +29,8 @@ from mobilekit.compression.pack.directory import (
 from mobilekit.errors import InputError
 from mobilekit.reading import read_errors
 
-# Bytes that are decoded at once, more or less, since lanes of many segments go in step. It takes some times as much.
-_BATCH = 8 * 2**20
+# Memory that is taken, more or less. Much at once is faster, since lanes of many segments go in step.
+_BATCH = 32 * 2**20
 
 Report = Callable[[int], None]
 
@@ -93,8 +93,8 @@ def _batches(entry: PackedFile, books: tuple[Book, ...]) -> Iterator[list[Packed
     batch: list[PackedSegment] = []
     weight = 0
     for segment in entry.segments:
-        # A decoder's tables take memory too.
-        own = segment.length + sum(_table_size(stream, books) for stream in segment.streams)
+        # Coded and decoded bytes are there twice for a moment, and a decoder's tables take memory too.
+        own = 2 * segment.length + sum(2 * s.size + _table_size(s, books) for s in segment.streams)
         if batch and weight + own > _BATCH:
             yield batch
             batch, weight = [], 0

@@ -22,8 +22,8 @@ WINDOW = 1365 * BLOCK
 _COUNTED = 128 * BLOCK
 # How far a border may be from where blocks have it.
 _FAR = 4 * BLOCK
-# Bits that one more segment takes, one more code, and each symbol in it: about.
-_SEGMENT, _CODE, _SYMBOL = 200.0, 120.0, 4.0
+# Bits that one more segment has to save (few large ones decode faster), and that a code and each symbol in it take.
+_SEGMENT, _CODE, _SYMBOL = 2000.0, 120.0, 4.0
 
 
 @dataclass(frozen=True)
