@@ -1,12 +1,17 @@
-"""Writing a folder or file beside its place and renaming it there, so that it is never half there, whatever happens."""
+"""Writing a folder or file beside its place and renaming it there, so that it is never half there, whatever happens.
+
+Whoever writes holds a lock on what it writes. A lock ends with its process, so that what nobody holds was left by a
+killed run: numbers of processes say nothing, which are used again, and in containers are always the same.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import glob
-import itertools
 import os
+import secrets
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +19,6 @@ from pathlib import Path
 from mobilekit.errors import InputError
 
 _PARTIAL, _OLD = ".partial-", ".old-"
-# Threads of one process write side by side too.
-_numbers = itertools.count()
 
 
 @contextlib.contextmanager
@@ -26,17 +29,9 @@ def staged(folder: Path, force: bool = False, mark: str = "") -> Iterator[Path]:
     InputError when `folder` exists and may not be replaced, or when the disk is full or not writable.
     """
     refuse_existing(folder, force, mark)
-    with _parents(folder):
-        with disk_errors(folder, every=True):
-            sweep(folder)
-            beside = folder.with_name(f".{folder.name}{_PARTIAL}{next(_numbers)}-{os.getpid()}")
-            beside.mkdir()
-        try:
-            with disk_errors(folder):
-                yield beside
-                _replace(beside, folder, force, mark)
-        finally:
-            shutil.rmtree(beside, ignore_errors=True)
+    with _partial(folder) as beside:
+        yield beside
+        _replace(beside, folder, force, mark)
 
 
 @contextlib.contextmanager
@@ -55,17 +50,65 @@ def staged_file(file: Path, force: bool = False, mark: bytes = b"") -> Iterator[
 @contextlib.contextmanager
 def scratch(folder: Path, name: str) -> Iterator[Path]:
     """A folder for intermediate files inside `folder`, removed at the end; the next run removes a killed one's."""
-    place = folder / name
-    with _parents(place):
-        with disk_errors(place, every=True):
-            sweep(place)
-            beside = folder / f".{name}{_PARTIAL}{next(_numbers)}-{os.getpid()}"
-            beside.mkdir()
+    with _partial(folder / name) as beside:
+        yield beside
+
+
+@contextlib.contextmanager
+def _partial(folder: Path) -> Iterator[Path]:
+    """A new folder beside `folder`, held while the block lasts and removed at its end, if it is there still."""
+    with _parents(folder):
+        with disk_errors(folder, every=True):
+            sweep(folder)
+            beside, held = _new(folder)
         try:
-            with disk_errors(place):
+            with disk_errors(folder):
                 yield beside
         finally:
             shutil.rmtree(beside, ignore_errors=True)
+            _let_go(held)
+
+
+def _new(folder: Path) -> tuple[Path, int | None]:
+    while True:
+        beside = _beside(folder, _PARTIAL)
+        beside.mkdir()
+        try:
+            held = _hold(beside)
+        except OSError:
+            # A file system without locks: there nothing is ever swept.
+            return beside, None
+        # Else another process swept it before it was held.
+        if held is not None:
+            return beside, held
+
+
+def _beside(folder: Path, kind: str) -> Path:
+    return folder.with_name(f".{folder.name}{kind}{secrets.token_hex(4)}")
+
+
+def _hold(folder: Path) -> int | None:
+    """Lock a folder; None where another process, or another thread of this one, holds it or has moved it away.
+
+    Raises OSError where it cannot be locked.
+    """
+    held = None
+    try:
+        held = os.open(folder, os.O_RDONLY)
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(held), folder.stat()):
+            kept, held = held, None
+            return kept
+    except (FileNotFoundError, BlockingIOError):
+        pass
+    finally:
+        _let_go(held)
+    return None
+
+
+def _let_go(held: int | None) -> None:
+    if held is not None:
+        os.close(held)
 
 
 @contextlib.contextmanager
@@ -149,13 +192,20 @@ def sweep(folder: Path) -> None:
     """Remove what killed runs have left beside `folder`, and put back what one had just moved away."""
     for kind in (_PARTIAL, _OLD):
         for left in folder.parent.glob(f".{glob.escape(folder.name)}{kind}*"):
-            owner = left.name.rsplit("-", 1)[-1]
-            if owner.isdigit() and _alive(int(owner)):
+            try:
+                held = _hold(left)
+            except OSError:
+                # Who cannot be asked may be alive.
                 continue
-            if kind == _OLD and not folder.exists():
-                left.rename(folder)
-            else:
-                shutil.rmtree(left, ignore_errors=True)
+            if held is None:
+                continue
+            try:
+                if kind == _OLD and not folder.exists():
+                    left.rename(folder)
+                else:
+                    shutil.rmtree(left, ignore_errors=True)
+            finally:
+                _let_go(held)
 
 
 def _replace(beside: Path, folder: Path, force: bool, mark: str) -> None:
@@ -163,20 +213,16 @@ def _replace(beside: Path, folder: Path, force: bool, mark: str) -> None:
     if not folder.exists():
         beside.rename(folder)
         return
-    old = folder.with_name(f".{folder.name}{_OLD}{next(_numbers)}-{os.getpid()}")
-    folder.rename(old)
-    beside.rename(folder)
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def _alive(process: int) -> bool:
+    old, held = _beside(folder, _OLD), None
+    # So that nobody puts it back between the two.
+    with contextlib.suppress(OSError):
+        held = _hold(folder)
     try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+        folder.rename(old)
+        beside.rename(folder)
+        shutil.rmtree(old, ignore_errors=True)
+    finally:
+        _let_go(held)
 
 
 @contextlib.contextmanager

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import subprocess
 import sys
@@ -71,11 +73,77 @@ def test_what_killed_runs_left_is_removed_and_what_they_moved_is_put_back(tmp_pa
     assert (folder / "file").read_text() == "new" and not hidden(folder)
 
 
-def test_living_run_is_left_alone(tmp_path: Path) -> None:
-    alive = tmp_path / f".out.partial-{os.getppid()}"
-    alive.mkdir()
+_HOLDER = """
+import sys, time
+from pathlib import Path
+from mobilekit.staging import scratch, staged
+with staged(Path(sys.argv[1])) as beside, scratch(Path(sys.argv[1]).parent, "records"):
+    print(beside.name, flush=True)
+    time.sleep(300)
+"""
+
+
+def test_living_run_is_left_alone_and_swept_when_it_is_dead(tmp_path: Path) -> None:
+    call = [sys.executable, "-c", _HOLDER, str(tmp_path / "out")]
+    with subprocess.Popen(call, cwd=Path(__file__).parents[1], stdout=subprocess.PIPE, text=True) as living:
+        assert living.stdout is not None
+        name = living.stdout.readline().strip()
+        write(tmp_path / "out", "1")
+        with scratch(tmp_path, "records"):
+            pass
+        assert (tmp_path / name).is_dir() and len(hidden(tmp_path / "out")) == 2
+        living.kill()
+    write(tmp_path / "out", "2", force=True)
+    with scratch(tmp_path, "records"):
+        pass
+    assert not hidden(tmp_path / "out")
+
+
+@pytest.mark.parametrize("process", [os.getpid(), os.getppid(), 1], ids=["own", "parent", "first"])
+def test_what_was_left_is_swept_though_a_living_process_has_the_same_number(tmp_path: Path, process: int) -> None:
+    for name in (f".out.partial-0-{process}", f".out.partial-{process}", f".out.old-0-{process}"):
+        (tmp_path / name).mkdir()
+    (tmp_path / f".out.old-0-{process}" / "file").write_text("the last good one")
+    with pytest.raises(InputError, match="--force"):
+        write(tmp_path / "out", "1")
+    assert (tmp_path / "out" / "file").read_text() == "the last good one" and not hidden(tmp_path / "out")
+
+
+def test_threads_of_one_process_leave_each_other_alone(tmp_path: Path) -> None:
+    with scratch(tmp_path, "out") as first, scratch(tmp_path, "out") as second:
+        (first / "file").touch()
+        (second / "file").touch()
+        with staged(tmp_path / "out") as third:
+            (third / "file").touch()
+        assert first.is_dir() and second.is_dir() and first != second
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_folder_that_was_swept_before_it_was_held_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, swept = fcntl.flock, []
+
+    def sweep_first(held: int, kind: int) -> None:
+        if not swept:
+            swept.extend(tmp_path.glob(".out.partial-*"))
+            swept[0].rmdir()
+        lock(held, kind)
+
+    monkeypatch.setattr("mobilekit.staging.fcntl.flock", sweep_first)
     write(tmp_path / "out", "1")
-    assert alive.exists()
+    assert swept and (tmp_path / "out" / "file").read_text() == "1" and not hidden(tmp_path / "out")
+
+
+def test_without_locks_nothing_is_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(held: int, kind: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("mobilekit.staging.fcntl.flock", fail)
+    (tmp_path / ".out.partial-0").mkdir()
+    write(tmp_path / "out", "1")
+    write(tmp_path / "out", "2", force=True)
+    assert (tmp_path / "out" / "file").read_text() == "2" and hidden(tmp_path / "out") == [".out.partial-0"]
 
 
 _WRITER = """
