@@ -14,7 +14,7 @@ from mobilekit.errors import InputError, short
 from mobilekit.models.config import EncoderConfig, HeadConfig, to_dict
 from mobilekit.models.families.registry import Family, Json, families
 from mobilekit.models.tasks import TASKS
-from mobilekit.models.weights import WEIGHTS_FILE, Tensors, read_json
+from mobilekit.models.weights import WEIGHTS_FILE, Tensors, read_json, write_errors
 
 CONFIG_FILE = "config.json"
 
@@ -54,7 +54,8 @@ def write_checkpoint(folder: Path, family: Family, config: Json, tensors: Tensor
 
     (folder / CONFIG_FILE).write_text(json.dumps(config, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     renamed = {names[ours]: np.ascontiguousarray(values) for ours, values in sorted(tensors.items())}
-    save_file(renamed, folder / WEIGHTS_FILE, metadata={"format": "pt"})
+    with write_errors(folder / WEIGHTS_FILE):
+        save_file(renamed, folder / WEIGHTS_FILE, metadata={"format": "pt"})
     # The library lets only the owner read it, whatever the user's mask says.
     shutil.copymode(folder / CONFIG_FILE, folder / WEIGHTS_FILE)
 

@@ -10,7 +10,14 @@ from pathlib import Path
 from mobilekit.errors import InputError, short
 from mobilekit.models.config import DenseConfig, HeadConfig
 from mobilekit.models.families.registry import Json, get
-from mobilekit.models.weights import WEIGHTS_FILE, SafetensorsSource, Tensors, read_json, read_tensors
+from mobilekit.models.weights import (
+    WEIGHTS_FILE,
+    SafetensorsSource,
+    Tensors,
+    read_json,
+    read_tensors,
+    write_errors,
+)
 from mobilekit.reading import read_values
 
 MODULES_FILE = "modules.json"
@@ -102,7 +109,8 @@ def write_sentence_modules(
         own = {
             f"linear.{p}": tensors[f"head.dense.{i}.{p}"] for p in (("weight", "bias") if dense.bias else ("weight",))
         }
-        save_file(own, folder / name / WEIGHTS_FILE)
+        with write_errors(folder / name / WEIGHTS_FILE):
+            save_file(own, folder / name / WEIGHTS_FILE)
         shutil.copymode(folder / name / "config.json", folder / name / WEIGHTS_FILE)
     if head.normalize:
         modules.append((f"{len(modules)}_Normalize", "Normalize"))

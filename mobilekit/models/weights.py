@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
@@ -141,6 +143,20 @@ def _reading(file: Path, name: str) -> Iterator[None]:
         yield
     except (SafetensorError, OSError, ValueError, RuntimeError) as error:
         raise InputError(f"{file}: {short(name)} cannot be read ({error}).") from error
+
+
+@contextlib.contextmanager
+def write_errors(file: Path) -> Iterator[None]:
+    """Turn what the library raises when the disk refuses (full, read-only) into the OSError that it was."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except SafetensorError as error:
+        found = re.search(r"os error ([0-9]+)", str(error))
+        if found is None:
+            raise
+        raise OSError(int(found[1]), os.strerror(int(found[1])), str(file)) from error
 
 
 def _weight_files(folder: Path) -> list[Path]:

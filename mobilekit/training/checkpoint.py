@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,11 @@ import torch
 from torch import Tensor, nn
 
 from mobilekit.errors import InputError
-from mobilekit.staging import staged
+from mobilekit.models.weights import write_errors
+from mobilekit.staging import staged, staged_file
 
 _PROGRESS, _WEIGHTS, _OPTIMIZER = "progress.json", "weights.safetensors", "optimizer.safetensors"
+_BEST = "best.safetensors"
 _FORMAT = "mobilekit-training-1"
 _MOMENTS = ("step", "exp_avg", "exp_avg_sq")
 # LAMB counts its steps once for all parameters.
@@ -32,11 +33,9 @@ class Progress:
 
 def save_progress(folder: Path, module: nn.Module, optimizer: Any, progress: Progress) -> None:
     """Write `folder`/checkpoint; what was there is replaced only when the new one is whole."""
-    from safetensors.torch import save_file
-
     with staged(folder / "checkpoint", force=True) as beside:
-        save_file(_weights(module), beside / _WEIGHTS)
-        save_file(_moments(module, optimizer), beside / _OPTIMIZER)
+        _write(beside / _WEIGHTS, _weights(module))
+        _write(beside / _OPTIMIZER, _moments(module, optimizer))
         content = {"format": _FORMAT, **vars(progress)}
         (beside / _PROGRESS).write_text(json.dumps(content, indent=1, sort_keys=True), encoding="utf-8")
 
@@ -65,18 +64,14 @@ def load_progress(folder: Path, module: nn.Module, optimizer: Any, same: dict[st
 
 
 def save_best(folder: Path, module: nn.Module) -> None:
-    """Write the weights of the best epoch so far."""
-    from safetensors.torch import save_file
-
-    folder.mkdir(parents=True, exist_ok=True)
-    beside = folder / f".best-{os.getpid()}"
-    save_file(_weights(module), beside)
-    beside.replace(folder / "best.safetensors")
+    """Write the weights of the best epoch so far; what was there is replaced only when the new ones are whole."""
+    with staged_file(folder / _BEST, force=True) as beside:
+        _write(beside, _weights(module))
 
 
 def load_best(folder: Path, module: nn.Module) -> None:
     """Put the weights of the best epoch into `module`."""
-    _read_into(folder / "best.safetensors", dict(module.named_parameters()))
+    _read_into(folder / _BEST, dict(module.named_parameters()))
 
 
 def _require_same(file: Path, had: dict[str, Any], asked: dict[str, Any]) -> None:
@@ -115,6 +110,13 @@ def _read_moments(file: Path, module: nn.Module, optimizer: Any) -> None:
     for group, steps in zip(optimizer.param_groups, stored.get(_STEPS, torch.zeros(0)).tolist(), strict=False):
         if steps:
             group["step"] = int(steps)
+
+
+def _write(file: Path, tensors: dict[str, Tensor]) -> None:
+    from safetensors.torch import save_file
+
+    with write_errors(file):
+        save_file(tensors, file)
 
 
 def _read_into(file: Path, parameters: dict[str, nn.Parameter]) -> None:

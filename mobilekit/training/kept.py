@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mobilekit.staging import require_space, staged_file
+
 # index of an input, its rows [n, width]
 Put = Callable[[int, NDArray[np.float32]], None]
+_BYTES = 4
 
 
 class Kept:
     """Rows of each input, float32 [rows of that input, width].
 
     compute: is given a function that takes an input's index and its rows, and calls it once for each input. A file
-    that is there already is taken as it is: a run that goes on finds its own. With several processes the first of each
-    machine computes while the others wait.
+    that is there already is taken as it is: what lies in a run's folder is of that run. With several processes the
+    first of each machine computes while the others wait. Raises InputError when the disk is full.
     """
 
     def __init__(self, file: Path, rows: Sequence[int], width: int, compute: Callable[[Put], None]) -> None:
@@ -27,7 +29,7 @@ class Kept:
         self._starts = np.concatenate([[0], np.cumsum(rows)]).astype(np.int64)
         shape = (max(1, int(self._starts[-1])), width)
         with PartialState().local_main_process_first():
-            if not file.is_file() or file.stat().st_size != shape[0] * shape[1] * 4:
+            if not file.is_file() or file.stat().st_size != shape[0] * shape[1] * _BYTES:
                 self._write(file, shape, compute)
         self._values = np.memmap(file, np.float32, "r", shape=shape)
 
@@ -35,16 +37,18 @@ class Kept:
         return np.array(self._values[self._starts[index] : self._starts[index + 1]])
 
     def _write(self, file: Path, shape: tuple[int, int], compute: Callable[[Put], None]) -> None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        beside = file.with_name(f".{file.name}-{os.getpid()}")
-        values = np.memmap(beside, np.float32, "w+", shape=shape)
+        size = shape[0] * shape[1] * _BYTES
+        # Before a teacher is asked for hours.
+        require_space(file.parent, size)
+        # Not through a map, which kills the process when the disk is full.
+        with staged_file(file, force=True) as beside, beside.open("wb") as out:
 
-        def put(index: int, rows: NDArray[np.float32]) -> None:
-            values[self._starts[index] : self._starts[index + 1]] = rows
+            def put(index: int, rows: NDArray[np.float32]) -> None:
+                first, last = self._starts[index], self._starts[index + 1]
+                if rows.shape != (last - first, shape[1]):
+                    raise ValueError(f"input {index} has {last - first} rows of {shape[1]}, got {rows.shape}")
+                out.seek(int(first) * shape[1] * _BYTES)
+                out.write(rows.astype(np.float32).tobytes())
 
-        try:
             compute(put)
-            values.flush()
-            beside.replace(file)
-        finally:
-            beside.unlink(missing_ok=True)
+            out.truncate(size)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from mobilekit.errors import InputError
 from mobilekit.models.model import Model
-from mobilekit.staging import disk_errors
+from mobilekit.staging import scratch
 from mobilekit.text.data.rows import TextRow
 from mobilekit.text.tokenizer import EncodedText
 from mobilekit.training.features import Features
@@ -63,7 +62,7 @@ class Texts:
     """Consecutive sentences of a document together, as many as fit in `length` ids; texts that stand alone, alone.
 
     folder: where ids are kept, in a file that is mapped, for a corpus of any size; None: in memory. A file that is
-    there is taken as it is. Raises InputError when nothing is left.
+    there is taken as it is. Raises InputError when nothing is left, or when the disk is full.
     """
 
     def __init__(self, model: Model, rows: Sequence[TextRow], length: int, folder: Path | None = None) -> None:
@@ -115,18 +114,18 @@ class Texts:
             self._ids, self._types = (np.memmap(name, np.int32, "r") for name in names[:2])
 
     def _write(self, rows: Sequence[TextRow], names: Sequence[Path]) -> None:
-        names[0].parent.mkdir(parents=True, exist_ok=True)
-        beside = [name.with_name(f".{name.name}-{os.getpid()}") for name in names]
-        with disk_errors(names[0].parent), contextlib.ExitStack() as stack:
-            ids, types, lengths = (stack.enter_context(name.open("wb")) for name in beside)
-            for each in self._encoded(rows):
-                # Not `tofile`, which says nothing of a full disk.
-                ids.write(each.ids.tobytes())
-                types.write(each.type_ids.tobytes())
-                lengths.write(np.array([len(each.ids)], np.int32).tobytes())
-        # The lengths last: where they are, the others are.
-        for own, name in zip(beside, names, strict=True):
-            own.replace(name)
+        with scratch(names[0].parent, "text") as folder:
+            beside = [folder / name.name for name in names]
+            with contextlib.ExitStack() as stack:
+                ids, types, lengths = (stack.enter_context(name.open("wb")) for name in beside)
+                for each in self._encoded(rows):
+                    # Not `tofile`, which says nothing of a full disk.
+                    ids.write(each.ids.tobytes())
+                    types.write(each.type_ids.tobytes())
+                    lengths.write(np.array([len(each.ids)], np.int32).tobytes())
+            # The lengths last: where they are, the others are.
+            for own, name in zip(beside, names, strict=True):
+                own.replace(name)
 
 
 class PassageFeatures(Sequence[Features]):

@@ -12,7 +12,7 @@ from typing import Any
 from torch import nn
 
 from mobilekit.errors import InputError
-from mobilekit.staging import disk_errors
+from mobilekit.staging import staged_file
 from mobilekit.training.checkpoint import load_best
 from mobilekit.training.loop import Loop, Objective, Outcome
 from mobilekit.training.settings import Settings
@@ -90,14 +90,8 @@ def _prepared(stage: Stage, folder: Path, resume: bool) -> tuple[Objective, floa
 
 def _write(file: Path, content: dict[str, Any]) -> None:
     """JSON, beside and renamed."""
-    beside = file.with_name(f".{file.name}")
-    with disk_errors(file):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            beside.write_text(json.dumps(content, sort_keys=True), encoding="utf-8")
-            beside.replace(file)
-        finally:
-            beside.unlink(missing_ok=True)
+    with staged_file(file, force=True) as beside:
+        beside.write_text(json.dumps(content, sort_keys=True), encoding="utf-8")
 
 
 def _was_done(done: Path, stage: Stage, same: dict[str, Any]) -> Outcome:
