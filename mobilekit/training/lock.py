@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 # In every folder of a run, so that nothing else is ever emptied; it says what run that is. Whatever else lies there is
 # of this run and no other, so that what was computed for it once can be taken as it is.
 _MARK, _FORMAT = ".mobilekit-run", "mobilekit-run-1"
+# A file, since file systems that several machines share lock no folders.
+_LOCK = ".mobilekit-lock"
 
 
 @dataclass(frozen=True)
@@ -135,17 +137,33 @@ def _read_mark(folder: Path) -> dict[str, Any]:
 @contextlib.contextmanager
 def in_use(folder: Path) -> Iterator[None]:
     """Hold a folder for this run, or raise InputError when another run holds it; a killed one lets go by itself."""
-    with disk_errors(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    held = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(held)
-        raise InputError(f"{folder}: another run is using it; wait for it, or choose another --out.") from error
+    held = _lock(folder)
     try:
         yield
     finally:
+        (folder / _LOCK).unlink(missing_ok=True)
+        os.close(held)
+
+
+def _lock(folder: Path) -> int:
+    while True:
+        with disk_errors(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            held = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(held), (folder / _LOCK).stat()):
+                return held
+        except FileNotFoundError:
+            # Whoever held it has just removed it: another try.
+            pass
+        except BlockingIOError as error:
+            os.close(held)
+            raise InputError(f"{folder}: another run is using it; wait for it, or choose another --out.") from error
+        except OSError as error:
+            os.close(held)
+            reason = f"cannot be locked: {error.strerror}"
+            raise InputError(f"{folder}: {reason}; choose an --out on another disk.") from error
         os.close(held)
 
 
@@ -153,7 +171,7 @@ def _require_own(folder: Path) -> None:
     """Raise InputError for a folder that is not a run's: what is in it is somebody's."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise InputError(f"{folder}: is a link or a file, and runs keep their checkpoints there; remove it.")
-    if folder.is_dir() and not (folder / _MARK).is_file() and any(folder.iterdir()):
+    if folder.is_dir() and not (folder / _MARK).is_file() and any(left.name != _LOCK for left in folder.iterdir()):
         raise InputError(f"{folder}: is not of a run, which would keep its checkpoints there; remove it, or move it.")
 
 
@@ -165,16 +183,17 @@ def _has_checkpoint(folder: Path) -> bool:
 
 
 def _empty(folder: Path) -> None:
-    """Remove everything but the mark: whose folder is half empty is a run's still."""
+    """Remove everything but the mark and the lock: a folder that is half empty is a run's still."""
     for left in folder.iterdir():
         if left.is_dir() and not left.is_symlink():
             shutil.rmtree(left)
-        elif left.name != _MARK:
+        elif left.name not in (_MARK, _LOCK):
             left.unlink()
 
 
 def _remove(folder: Path) -> None:
     with contextlib.suppress(OSError):
         _empty(folder)
-        (folder / _MARK).unlink(missing_ok=True)
+        for name in (_MARK, _LOCK):
+            (folder / name).unlink(missing_ok=True)
         folder.rmdir()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,10 @@ from mobilekit.errors import InputError
 from mobilekit.models.load import load
 from mobilekit.text.data.rows import AnswerRow, Row, TextData, TextRow, TokensRow
 from mobilekit.training.features import encode_rows
+from mobilekit.training.kept import Put
 from mobilekit.training.lock import in_use
+from mobilekit.training.objectives.frozen import Frozen
+from mobilekit.training.optimize import make_accelerator
 from mobilekit.training.predict import measure
 from mobilekit.training.settings import Settings
 from mobilekit.training.train import Splits, head_for, train
@@ -97,6 +102,29 @@ def test_frozen_encoder_stays_as_it_is(tmp_path: Path) -> None:
         assert trained.test is not None and trained.test.value > 0.85
 
 
+def test_an_encoder_that_stays_as_it_is_is_where_its_head_is_trained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The loop moves what it trains to the run's device; the rest is needed there too, for states and to be judged."""
+    moved: list[tuple[torch.nn.Module, object]] = []
+    to, seen = torch.nn.Module.to, []
+
+    def record(module: torch.nn.Module, device: object, *more: object, **named: object) -> torch.nn.Module:
+        moved.append((module, device))
+        return to(module, device, *more, **named)  # type: ignore[call-overload, no-any-return]
+
+    def compute(frozen: Frozen, put: Put) -> None:
+        seen.extend(moved)
+        states(frozen, put)
+
+    states = Frozen._compute
+    monkeypatch.setattr(torch.nn.Module, "to", record)
+    monkeypatch.setattr(Frozen, "_compute", compute)
+    made = train(load("tiny-classifier"), Splits(CASES["one label"]), tmp_path / "out", QUICK, freeze="encoder")
+    device = make_accelerator("fp32").device
+    assert any(module is made.model.module and where == device for module, where in seen)
+
+
 def test_frozen_embeddings_stay_as_they_are_and_the_rest_does_not(tmp_path: Path) -> None:
     model = load("tiny-embedding")
     before = {name: p.detach().clone() for name, p in model.module.encoder.named_parameters()}
@@ -158,6 +186,15 @@ def test_pooler_of_the_checkpoint_is_kept(tmp_path: Path, sharded: bool) -> None
     model = load(tmp_path / "bert")
     made = with_head(model, head_for(model, SENTIMENT))
     assert torch.equal(dict(made.module.named_parameters())["head.pooler.weight"], stored)
+
+
+def test_a_folder_that_cannot_be_locked_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(held: int, kind: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("mobilekit.training.lock.fcntl.flock", fail)
+    with pytest.raises(InputError, match="cannot be locked: No locks available; choose an --out on another disk"):
+        train(load("tiny-classifier"), Splits(SENTIMENT), tmp_path / "out", QUICK)
 
 
 def test_one_run_a_folder(tmp_path: Path) -> None:
