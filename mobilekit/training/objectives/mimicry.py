@@ -8,31 +8,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from mobilekit.errors import InputError
 from mobilekit.models.model import Model
 from mobilekit.training.features import Features, collate
 from mobilekit.training.objectives.observed import Observation
-
-
-def spread_map(ours: int, theirs: int) -> tuple[int, ...]:
-    """For each of the student's layers the teacher's that it learns from, counted from 0: m -> m * N / M there."""
-    return tuple(int((i + 1) * theirs / ours + 0.5) - 1 for i in range(ours))
-
-
-def read_map(text: str, ours: int, theirs: int) -> tuple[int, ...]:
-    """A layer map such as "1,3,5", checked; "" is the spread one. Raises InputError."""
-    if not text:
-        return spread_map(ours, theirs)
-    try:
-        layers = tuple(int(part) for part in text.split(","))
-    except ValueError:
-        raise InputError(f"layer-map '{text}' has to be numbers of the teacher's layers, such as 1,3,5.") from None
-    if len(layers) != ours:
-        raise InputError(f"layer-map names {len(layers)} layers of the teacher, the student has {ours}.")
-    wrong = [layer for layer in layers if not 0 <= layer < theirs]
-    if wrong:
-        raise InputError(f"layer-map: layer {wrong[0]} is out of range; the teacher's are 0 to {theirs - 1}.")
-    return layers
 
 
 def state_error(ours: Tensor, theirs: Tensor, mask: Tensor) -> Tensor:

@@ -43,7 +43,7 @@ class TinyBertOptions(SoftOptions, GeneralOptions):
 
 
 def _check(lesson: Lesson) -> None:
-    from mobilekit.training.objectives.mimicry import read_map
+    from mobilekit.training.layers import read_map
     from mobilekit.training.teachers import require_layers, require_same_ids
 
     options = lesson.options
@@ -118,7 +118,8 @@ def _task(lesson: Lesson) -> Sequence[Stage]:
 def _inner_stage(
     lesson: Lesson, teacher: Model, name: str, settings: Settings, features: Callable[[], Sequence[Features]]
 ) -> Stage:
-    from mobilekit.training.objectives.mimicry import Mimicry, Weights, read_map
+    from mobilekit.training.layers import read_map
+    from mobilekit.training.objectives.mimicry import Mimicry, Weights
     from mobilekit.training.stages import Stage
 
     options = lesson.options

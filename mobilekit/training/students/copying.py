@@ -12,7 +12,7 @@ from mobilekit.models.config import EncoderConfig, HeadConfig
 from mobilekit.models.encoder import Encoder
 from mobilekit.models.families.registry import families
 from mobilekit.models.model import Model, Source, fresh_module
-from mobilekit.training.objectives.mimicry import spread_map
+from mobilekit.training.layers import read_layers, spread_map
 
 
 def spaced(teacher: int, student: int) -> tuple[int, ...]:
@@ -38,17 +38,7 @@ def choose_layers(text: str, teacher: int, student: int) -> tuple[int, ...] | No
     named |= {"last": tuple(range(teacher - student, teacher)), "mapped": spread_map(student, teacher)}
     if text in named:
         return named[text]
-    try:
-        layers = tuple(int(part) for part in text.split(","))
-    except ValueError:
-        said = "give spaced, first, last, mapped, none, or numbers such as 0,2,4."
-        raise InputError(f"layers '{text}': {said}") from None
-    if len(layers) != student:
-        raise InputError(f"layers '{text}' names {len(layers)} of the teacher's layers, the student has {student}.")
-    wrong = [layer for layer in layers if not 0 <= layer < teacher]
-    if wrong:
-        raise InputError(f"layers '{text}': layer {wrong[0]} is out of range; the teacher's are 0 to {teacher - 1}.")
-    return layers
+    return read_layers("layers", text, student, teacher, f"{', '.join(named)}, none, or ")
 
 
 def copy_layers(teacher: Encoder, student: Encoder, layers: tuple[int, ...]) -> None:

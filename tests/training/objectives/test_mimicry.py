@@ -12,7 +12,8 @@ from torch.nn import functional
 from mobilekit.errors import InputError
 from mobilekit.models.load import load
 from mobilekit.training.features import Features
-from mobilekit.training.objectives.mimicry import Mimicry, Weights, read_map, score_error, spread_map, state_error
+from mobilekit.training.layers import read_map, spread_map
+from mobilekit.training.objectives.mimicry import Mimicry, Weights, score_error, state_error
 from mobilekit.training.objectives.observed import Observed, Projections
 
 CPU = torch.device("cpu")
@@ -55,7 +56,7 @@ def test_layers_are_spread_as_in_the_paper() -> None:
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("0,3", "layer 3 is out of range; the teacher's are 0 to 2"), ("0", "names 1 layers"), ("a,b", "numbers of")],
+    [("0,3", "layer 3 is out of range; the teacher's are 0 to 2"), ("0", "names 1 of"), ("a,b", "numbers of")],
 )
 def test_impossible_maps_are_named(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
