@@ -169,7 +169,11 @@ CASES = (
         _taught(*_TINY, "--layer-map", "0,2"),
         r"layer-map '0,2': layer 2 is out of range; the teacher's are 0 to 1",
     ),
-    Case("distill: layer map of words", _taught(*_TINY, "--layer-map", "a,b"), r"layer-map 'a,b': give numbers of the teacher's layers"),
+    Case(
+        "distill: layer map of words",
+        _taught(*_TINY, "--layer-map", "a,b"),
+        r"layer-map 'a,b': give numbers of the teacher's layers",
+    ),
     Case("distill: student deeper", _of_list("distil6"), r"student has 6 layers, its teacher 2.*may not be deeper"),
     Case("distill: layers out of range", _of_list("distil6", "--depth", "1", "--layers", "7"), r"layer 7 is out of"),
     Case("distill: student unknown", _of_list("distil7"), r"student 'distil7' is unknown; did you mean 'distil6'"),

@@ -44,6 +44,13 @@ class AnswerRow:
 Row = TextRow | TokensRow | AnswerRow
 
 
+def text_of(row: Row) -> str:
+    """The first, or only, text of a row."""
+    if isinstance(row, TokensRow):
+        return " ".join(row.words)
+    return row.text if isinstance(row, TextRow) else row.context
+
+
 @dataclass(frozen=True)
 class TextData:
     """Rows of one kind.

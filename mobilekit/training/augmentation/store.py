@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from mobilekit.errors import InputError, short
+from mobilekit.models.config import HeadConfig
 from mobilekit.reading import read_errors, read_values
 from mobilekit.staging import disk_errors, scratch
 from mobilekit.text.data.rows import TextRow
@@ -46,18 +47,21 @@ def write_rows(path: Path, rows: Iterable[TextRow], origin: Mapping[str, str] | 
             beside.replace(path)
 
 
-def read_rows(path: Path, origin: Mapping[str, str] | None = None) -> list[TextRow]:
+def read_rows(
+    path: Path, origin: Mapping[str, str] | None = None, head: HeadConfig | None = None
+) -> list[TextRow]:
     """The rows of a file that `write_rows` wrote; none where it is empty.
 
-    Raises InputError, naming file and line, when it is missing or holds anything else, or when it says that its rows
-    were made of something else than `origin`.
+    head: of the model that will learn their labels. Raises InputError, naming file and line, when it is missing, holds
+    anything else, or a label that is none for that head, or when it says that its rows were made of something else than
+    `origin`.
     """
     require_origin(path, origin or {})
     with read_errors(path):
         if not path.is_file():
             raise InputError(f"{path}: {'is not a file' if path.exists() else 'not found'}.")
         with path.open("rb") as file:
-            return list(_rows(path, file))
+            return list(_rows(path, file, head))
 
 
 def _origin_file(path: Path) -> Path:
@@ -79,7 +83,7 @@ def require_origin(path: Path, origin: Mapping[str, str]) -> None:
         )
 
 
-def _rows(path: Path, lines: Iterable[bytes]) -> Iterator[TextRow]:
+def _rows(path: Path, lines: Iterable[bytes], head: HeadConfig | None) -> Iterator[TextRow]:
     for number, line in enumerate(lines, 1):
         where = f"{path}:{number}: "
         try:
@@ -88,7 +92,23 @@ def _rows(path: Path, lines: Iterable[bytes]) -> Iterator[TextRow]:
             json.dumps(values, ensure_ascii=False).encode()
         except (ValueError, RecursionError) as error:
             raise InputError(f"{where}not JSON ({error}); remove the file to have it made again.") from error
-        yield _row(where, values)
+        row = _row(where, values)
+        if head is not None and not _fits(row.label, head):
+            raise InputError(
+                f"{where}label {short(repr(row.label))} is none of the data's ({', '.join(head.labels)}); remove the "
+                "file to have it made again, or name another one."
+            )
+        yield row
+
+
+def _fits(label: Label, head: HeadConfig) -> bool:
+    """Whether a head can learn a label: an index, indices, or a value."""
+    count = len(head.labels)
+    if head.problem_type == "multi_label_classification":
+        return isinstance(label, tuple) and all(each < count for each in label)
+    if head.problem_type == "regression":
+        return isinstance(label, int | float)
+    return isinstance(label, int) and label < count
 
 
 def _no_constant(name: str) -> NoReturn:

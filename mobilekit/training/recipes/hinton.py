@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mobilekit.errors import InputError
-from mobilekit.training.options import check_options, option
+from mobilekit.training.options import TASK, check_options, option
 from mobilekit.training.recipes.registry import Lesson, Recipe, register
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from mobilekit.training.stages import Stage
 
 MATCHES = ("probabilities", "logits")
+SOFTENED = "How far answers are softened, in training, on both sides."
+SHARE = "Share of the loss against the teacher; the rest is against the labels."
 TASKS = ("sequence-classification", "token-classification", "question-answering")
 
 
@@ -27,9 +29,15 @@ TASKS = ("sequence-classification", "token-classification", "question-answering"
 class SoftOptions:
     """How answers are compared."""
 
-    temperature: float = option(2.0, "How far answers are softened, in training, on both sides.")
-    soft: float = option(0.9, "Share of the loss against the teacher; the rest is against the labels.", least=0, most=1)
-    match: str = option("probabilities", "What of the answers: probabilities, or logits (squared error).", MATCHES)
+    temperature: float = option(2.0, SOFTENED, where=("match=probabilities",))
+    soft: float = option(0.9, SHARE, least=0, most=1, part=TASK)
+    match: str = option(
+        "probabilities",
+        "What of the answers: probabilities, or logits (squared error).",
+        MATCHES,
+        part=TASK,
+        where=("soft",),
+    )
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -39,7 +47,7 @@ class SoftOptions:
 
 def check_soft(lesson: Lesson, name: str) -> None:
     """Raise InputError when answers of these models cannot be compared."""
-    from mobilekit.training.teachers import require_labels, require_same_ids
+    from mobilekit.training.teachers import require_labels, require_same_cut, require_same_ids
 
     head = lesson.student.head
     if head.task not in TASKS:
@@ -49,7 +57,8 @@ def check_soft(lesson: Lesson, name: str) -> None:
     require_labels(lesson.teachers, head)
     if head.task == "question-answering":
         for teacher in lesson.teachers:
-            require_same_ids(lesson.student, teacher, name)
+            require_same_ids(lesson.student, teacher, name, lesson.some_texts())
+            require_same_cut(lesson.student, teacher, name, lesson.settings.length)
 
 
 def ask(lesson: Lesson, rows: Sequence[Row]) -> Answers:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mobilekit.errors import InputError
-from mobilekit.training.options import option
-from mobilekit.training.recipes.hinton import SoftOptions, ask, check_soft
+from mobilekit.training.options import TASK, option
+from mobilekit.training.recipes.hinton import SHARE, SOFTENED, SoftOptions, ask, check_soft
 from mobilekit.training.recipes.registry import Lesson, Recipe, register
 
 if TYPE_CHECKING:
@@ -22,10 +22,12 @@ PATIENCES = ("skip", "last")
 class PatientOptions(SoftOptions):
     """(1 - alpha) CE + alpha soft + beta patient there (equation 8); alpha is `soft` here."""
 
-    temperature: float = option(5.0, "How far answers are softened, in training, on both sides.")
-    soft: float = option(0.5, "Share of the loss against the teacher; the rest is against the labels.", least=0, most=1)
-    patience: str = option("skip", "The teacher's layers to learn from: skip (every k-th) or last.", PATIENCES)
-    beta: float = option(1.0, "Weight of the patient loss.", least=0)
+    temperature: float = option(5.0, SOFTENED, where=("match=probabilities",))
+    soft: float = option(0.5, SHARE, least=0, most=1, part=TASK)
+    patience: str = option(
+        "skip", "The teacher's layers to learn from: skip (every k-th) or last.", PATIENCES, part=TASK, where=("beta",)
+    )
+    beta: float = option(1.0, "Weight of the patient loss.", least=0, part=TASK)
 
 
 def _check(lesson: Lesson) -> None:

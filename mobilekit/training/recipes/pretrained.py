@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mobilekit.errors import InputError
-from mobilekit.training.recipes.distilbert import GeneralOptions, general_settings
+from mobilekit.training.recipes.distilbert import GeneralOptions, general_settings, require_text
 from mobilekit.training.recipes.hinton import SoftOptions, check_soft, soft_stage
-from mobilekit.training.recipes.registry import Lesson, Recipe, register
+from mobilekit.training.recipes.registry import PLAIN_TEXT, Lesson, Recipe, register
 
 if TYPE_CHECKING:
     from mobilekit.training.stages import Stage
@@ -23,8 +22,7 @@ class PretrainedOptions(SoftOptions, GeneralOptions):
 def _check(lesson: Lesson) -> None:
     if lesson.teachers:
         check_soft(lesson, "pretrained")
-    if lesson.options.general_epochs and not lesson.texts:
-        raise InputError("recipe pretrained: learns from plain text first; give --text.")
+    require_text(lesson, "pretrained")
 
 
 def _general(lesson: Lesson) -> Sequence[Stage]:
@@ -50,5 +48,7 @@ register(
         _task,
         _general,
         student="tiny4",
+        needs=lambda options: frozenset({PLAIN_TEXT} if options.general_epochs else ()),
+        chooses=True,
     )
 )

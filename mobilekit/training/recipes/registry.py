@@ -15,14 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mobilekit.errors import unknown
+from mobilekit.text.data.rows import Row, TextRow, text_of
 
 if TYPE_CHECKING:
     from mobilekit.models.model import Model
-    from mobilekit.text.data.rows import Row, TextRow
     from mobilekit.training.settings import Settings
     from mobilekit.training.stages import Stage
 
 Report = Callable[[str], None]
+_SOME = 100
+GENERAL_TEACHER, PLAIN_TEXT = "general teacher", "plain text"
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,10 @@ class Lesson:
     report: Report = lambda text: None
     memory: dict[str, Any] = field(default_factory=dict)
 
+    def some_texts(self) -> list[str]:
+        """Some of the texts that it learns from, plain ones and the rows'."""
+        return [text_of(row) for row in (*self.texts[:_SOME], *self.rows[:_SOME])]
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -55,7 +61,8 @@ class Recipe:
 
     check: raises InputError for a lesson that cannot be given, before anything is computed. general: stages on plain
     text, which need no labels (None: it has none). task: stages on the labelled data; the last one's best epoch is the
-    result.
+    result. needs: what its options ask for beside teachers and data, of GENERAL_TEACHER and PLAIN_TEXT. chooses:
+    whether held-out plain text chooses the best epoch of its stage on plain text.
     """
 
     name: str
@@ -67,6 +74,8 @@ class Recipe:
     general: Callable[[Lesson], Sequence[Stage]] | None = None
     student: str = "distil6"
     layers: str = "spaced"
+    needs: Callable[[Any], frozenset[str]] = lambda options: frozenset()
+    chooses: bool = False
 
 
 _recipes: dict[str, Recipe] = {}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mobilekit.errors import InputError
-from mobilekit.training.options import option
+from mobilekit.training.options import TASK, option
 from mobilekit.training.recipes.distilbert import GeneralOptions, general_settings, require_general
-from mobilekit.training.recipes.hinton import SoftOptions, check_soft, soft_stage
-from mobilekit.training.recipes.registry import Lesson, Recipe, register
+from mobilekit.training.recipes.hinton import SHARE, SOFTENED, SoftOptions, check_soft, soft_stage
+from mobilekit.training.recipes.registry import GENERAL_TEACHER, PLAIN_TEXT, Lesson, Recipe, register
 
 if TYPE_CHECKING:
     from mobilekit.models.model import Model
@@ -21,70 +21,100 @@ if TYPE_CHECKING:
     from mobilekit.training.settings import Settings
     from mobilekit.training.stages import Stage
 
+_INSIDES = ("general_epochs", "inner_epochs")
+_VARIED: Mapping[str, Any] = {"part": TASK, "where": ("copies",)}
+
 
 @dataclass(frozen=True)
 class TinyBertOptions(SoftOptions, GeneralOptions):
     """There: general stage 3 epochs, insides 20 (10 where data are many), answers 3; temperature 1, no labels."""
 
-    temperature: float = option(1.0, "How far answers are softened, in training, on both sides.")
-    soft: float = option(1.0, "Share of the loss against the teacher; the rest is against the labels.", least=0, most=1)
-    inner_epochs: int = option(3, "Passes over the task's text for the insides; 0: none.", least=0)
-    inner_rate: float = option(2e-4, "The highest learning rate there.", least=1e-9)
-    embedding: float = option(1.0, "Weight of the embeddings.", least=0)
-    attention: float = option(1.0, "Weight of the attention scores.", least=0)
-    hidden: float = option(1.0, "Weight of the hidden states.", least=0)
-    layer_map: str = option("", "The teacher's layer for each of the student's, such as 1,3,5.  [spread]")
-    copies: int = option(20, "Variations of each of the task's texts; 0: none.", least=0)
-    probability: float = option(0.4, "Share of words that are replaced in a variation.", least=0, most=1)
-    candidates: int = option(15, "Words out of which a replacement is drawn.", least=1)
-    at_once: float = option(0.15, "Share of words masked at once when replacements are looked for.", least=0, most=1)
-    glove: str = option("", "File of word vectors, for words of several pieces.  [the teacher's table]")
-    augmented: str = option("", "File with the variations: written if it is not there, else read.")
+    temperature: float = option(1.0, SOFTENED, where=("match=probabilities",))
+    soft: float = option(1.0, SHARE, least=0, most=1, part=TASK)
+    inner_epochs: int = option(3, "Passes over the task's text for the insides; 0: none.", least=0, part=TASK)
+    inner_rate: float = option(2e-4, "The highest learning rate there.", least=1e-9, part=TASK, where=("inner_epochs",))
+    embedding: float = option(1.0, "Weight of the embeddings.", least=0, where=_INSIDES)
+    attention: float = option(1.0, "Weight of the attention scores.", least=0, where=_INSIDES)
+    hidden: float = option(1.0, "Weight of the hidden states.", least=0, where=_INSIDES)
+    layer_map: str = option(
+        "", "The teacher's layer for each of the student's, such as 1,3,5.  [spread]", where=("attention", "hidden")
+    )
+    copies: int = option(20, "Variations of each of the task's texts; 0: none.", least=0, part=TASK)
+    probability: float = option(0.4, "Share of words that are replaced in a variation.", least=0, most=1, **_VARIED)
+    candidates: int = option(15, "Words out of which a replacement is drawn.", least=1, **_VARIED)
+    at_once: float = option(
+        0.15, "Share of words masked at once when replacements are looked for.", least=0, most=1, **_VARIED
+    )
+    glove: str = option("", "File of word vectors, for words of several pieces.  [the teacher's table]", **_VARIED)
+    augmented: str = option("", "File with the variations: written if it is not there, else read.", **_VARIED)
 
 
 def _check(lesson: Lesson) -> None:
-    from mobilekit.training.layers import read_map
-    from mobilekit.training.teachers import require_layers, require_same_ids
-
-    options = lesson.options
-    if (options.general_epochs or options.inner_epochs) and not (
-        options.embedding + options.attention + options.hidden
-    ):
-        raise InputError("recipe tinybert: --embedding, --attention and --hidden are all 0: nothing is left to learn.")
     if lesson.teachers:
         check_soft(lesson, "tinybert")
     if len(lesson.teachers) > 1:
         raise InputError("recipe tinybert: takes one teacher; several are hinton's.")
-    require_general(lesson, "tinybert", words=False)
-    for teacher in (*lesson.teachers, *([lesson.general] if lesson.general else [])):
-        require_same_ids(lesson.student, teacher, "tinybert")
-        require_layers(lesson.student, teacher, "tinybert")
-        read_map(options.layer_map, lesson.student.config.layers, teacher.config.layers)
-        ours, theirs = lesson.student.config.heads, teacher.config.heads
-        if options.attention and ours != theirs:
-            raise InputError(
-                f"recipe tinybert: student {lesson.student.name} has {ours} attention heads, teacher {teacher.name} "
-                f"{theirs}, and their scores are compared head by head; --attention 0 leaves them out."
-            )
-    if lesson.teachers and options.copies:
+    general = require_general(lesson, "tinybert", words=False)
+    copied = [general] if general else []
+    if lesson.options.inner_epochs:
+        copied += lesson.teachers
+    if copied:
+        _check_weights(lesson)
+    for teacher in copied:
+        _check_teacher(lesson, teacher)
+    if lesson.teachers and lesson.options.copies:
         _check_augmentation(lesson)
 
 
+def _check_weights(lesson: Lesson) -> None:
+    from mobilekit.training.teachers import embeddings_learn
+
+    options = lesson.options
+    if options.attention or options.hidden:
+        return
+    if not options.embedding:
+        raise InputError("recipe tinybert: --embedding, --attention and --hidden are all 0: nothing is left to learn.")
+    if not embeddings_learn(lesson.student):
+        raise InputError(
+            "recipe tinybert: --attention and --hidden are 0, and --freeze embeddings keeps the embeddings as they "
+            "are: nothing is left to learn."
+        )
+
+
+def _check_teacher(lesson: Lesson, teacher: Model) -> None:
+    from mobilekit.training.layers import read_map
+    from mobilekit.training.teachers import require_layers, require_read, require_same_ids
+
+    options, compared = lesson.options, (lesson.student, teacher, "tinybert")
+    require_same_ids(*compared, lesson.some_texts())
+    require_read(*compared, lesson.settings.length)
+    require_layers(*compared)
+    read_map(options.layer_map, lesson.student.config.layers, teacher.config.layers)
+    ours, theirs = lesson.student.config.heads, teacher.config.heads
+    if options.attention and ours != theirs:
+        raise InputError(
+            f"recipe tinybert: student {lesson.student.name} has {ours} attention heads, teacher {teacher.name} "
+            f"{theirs}, and their scores are compared head by head; --attention 0 leaves them out."
+        )
+
+
 def _check_augmentation(lesson: Lesson) -> None:
-    if lesson.options.glove and not Path(lesson.options.glove).is_file():
-        raise InputError(f"{lesson.options.glove}: not found; --glove takes a file of word vectors.")
     if lesson.student.head.task != "sequence-classification":
         raise InputError("recipe tinybert: varies the words of labelled texts, not of tagged ones; --copies 0.")
     if lesson.options.augmented and _augmented(lesson).is_file():
-        from mobilekit.training.augmentation.store import require_origin
-
-        require_origin(_augmented(lesson), _origin(lesson))
+        lesson.memory["copies"] = _read(lesson)
         return
     if lesson.general is None or lesson.general.head.task != "fill-mask":
         raise InputError(
             "recipe tinybert: variations of the text need --general-teacher with a fill-mask head (mobilekit pretrain "
             "--head-only makes one); --copies 0 leaves them out."
         )
+    if lesson.options.glove:
+        from mobilekit.training.augmentation.neighbours import GloveNeighbours
+
+        # Read to its end, and again when its turn comes: what is wrong with it must not show after hours.
+        lesson.report(f"reading {lesson.options.glove}")
+        GloveNeighbours(Path(lesson.options.glove))
 
 
 def _general(lesson: Lesson) -> Sequence[Stage]:
@@ -134,31 +164,38 @@ def _inner_stage(
 
 
 def _observed(lesson: Lesson, teacher: Model) -> Observed:
-    """The student with its projections, which are learned on plain text and kept for the task."""
+    """The student with its projections, which are learned on plain text and kept for the task's teacher, where that is
+    as wide as the general one."""
     from mobilekit.training.objectives.observed import Observed, Projections
 
     size, wide = lesson.student.config.hidden_size, teacher.config.hidden_size
-    if size != wide and "projections" not in lesson.memory:
-        lesson.memory["projections"] = Projections(size, wide, lesson.settings.seed)
-    return Observed(lesson.student.module, lesson.memory.get("projections"), answers=False)
+    projections: dict[int, Projections] = lesson.memory.setdefault("projections", {})
+    if size != wide and wide not in projections:
+        projections[wide] = Projections(size, wide, lesson.settings.seed)
+    return Observed(lesson.student.module, projections.get(wide), answers=False)
 
 
 def _varied(lesson: Lesson) -> Sequence[Row]:
     """The task's rows and their variations, which are made once and kept in a file."""
     if not lesson.options.copies:
         return lesson.rows
-    if "rows" not in lesson.memory:
+    if "copies" not in lesson.memory:
         from accelerate import PartialState
 
-        from mobilekit.training.augmentation.store import read_rows, write_rows
+        from mobilekit.training.augmentation.store import write_rows
 
         file, origin = _augmented(lesson), _origin(lesson)
         with PartialState().local_main_process_first():
             if not file.is_file():
                 write_rows(file, _augment(lesson), origin)
-        lesson.memory["rows"] = [*lesson.rows, *read_rows(file, origin)]
-    rows: Sequence[Row] = lesson.memory["rows"]
-    return rows
+        lesson.memory["copies"] = _read(lesson)
+    return [*lesson.rows, *lesson.memory["copies"]]
+
+
+def _read(lesson: Lesson) -> list[TextRow]:
+    from mobilekit.training.augmentation.store import read_rows
+
+    return read_rows(_augmented(lesson), _origin(lesson), lesson.student.head)
 
 
 def _augmented(lesson: Lesson) -> Path:
@@ -192,6 +229,12 @@ def _augment(lesson: Lesson) -> list[TextRow]:
     return augment(rows, words, neighbours, how, lesson.settings.length, lesson.settings.seed, lesson.report)
 
 
+def _needs(options: TinyBertOptions) -> frozenset[str]:
+    if options.general_epochs:
+        return frozenset({GENERAL_TEACHER, PLAIN_TEXT})
+    return frozenset({GENERAL_TEACHER} if options.copies else ())
+
+
 register(
     Recipe(
         "tinybert",
@@ -202,5 +245,6 @@ register(
         _task,
         _general,
         layers="mapped",
+        needs=_needs,
     )
 )
