@@ -8,10 +8,16 @@ from benchmarks.student_runs import INSIDES, TASK, TEXT, Row, Run
 
 _TAUGHT = f"distill --teacher {{teacher-0}} {TASK} --skip-alone"
 _DISTILBERT = f"{_TAUGHT} --recipe distilbert --general-teacher {{words}} {TEXT} --general-epochs 2 --epochs 2"
-_TINYBERT = (
-    f"{_TAUGHT} --recipe tinybert --general-teacher {{words}} {TEXT} --general-epochs 1 --inner-epochs 1 --copies 2 "
-    f"--epochs 1 {INSIDES}"
-)
+
+
+def _tinybert(general: str) -> str:
+    return (
+        f"{_TAUGHT} --recipe tinybert --general-teacher {{words}} {general} --inner-epochs 1 --copies 2 --epochs 1 "
+        f"{INSIDES}"
+    )
+
+
+_TINYBERT = _tinybert(f"{TEXT} --general-epochs 1")
 _ALBERT = f"{_TAUGHT} --student albert --epochs 2"
 _PAIRS = "pretrain --model albert --teacher {words} --text editorials --length 128 --epochs 8 --learning-rate 2e-4"
 
@@ -26,7 +32,7 @@ _PARTS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "TinyBERT": (
         ("tinybert", "all of it", _TINYBERT),
-        ("tinybert-no-general", "without plain text", f"{_TINYBERT} --general-epochs 0"),
+        ("tinybert-no-general", "without plain text", _tinybert("--general-epochs 0")),
         ("tinybert-no-inner", "without the insides on the task's text", f"{_TINYBERT} --inner-epochs 0"),
         (
             "tinybert-no-copies",

@@ -16,8 +16,10 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from mobilekit.errors import InputError
+from mobilekit.errors import InputError, short
 
+# As long as any number and process id that come behind.
+_LONGEST_MARK = "0" * 16
 _PARTIAL, _OLD = ".partial-", ".old-"
 
 
@@ -144,6 +146,7 @@ def refuse_existing(folder: Path, force: bool, mark: str = "") -> None:
     with disk_errors(folder, every=True):
         if folder.is_symlink():
             raise InputError(f"{folder}: is a link; remove it, or choose another output folder.")
+        _refuse_long_name(folder)
         if not folder.exists():
             return
         if not folder.is_dir():
@@ -176,6 +179,20 @@ def refuse_existing_file(file: Path, force: bool, mark: bytes = b"") -> None:
                     f"{file}: is not of the kind that mobilekit would write there, and --force does not replace it; "
                     "remove it, or choose another output file."
                 )
+
+
+def _refuse_long_name(folder: Path) -> None:
+    """Raise InputError where the longer name that a folder has while it is written would be too long: before any
+    work."""
+    place = next(p for p in folder.absolute().parents if p.is_dir())
+    try:
+        (place / f".{folder.name}{_PARTIAL}{_LONGEST_MARK}").lstat()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise InputError(
+                f"{short(folder)}: its name is too long: until all is there, the folder has a longer one; choose a "
+                "shorter --out."
+            ) from error
 
 
 def refuse_unwritable(folder: Path) -> None:

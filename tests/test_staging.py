@@ -52,6 +52,19 @@ def test_file_in_the_way_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0 and sys.platform == "darwin", reason="root writes everywhere on macOS")
+def test_name_that_leaves_no_room_is_refused_at_once(tmp_path: Path) -> None:
+    """The folder is written under a longer name."""
+    from mobilekit.staging import refuse_existing
+
+    for place in (tmp_path, tmp_path / "new"):
+        refuse_existing(place / ("x" * 200), False)
+        for long in (240, 255, 5000):
+            with pytest.raises(InputError, match="too long"):
+                refuse_existing(place / ("x" * long), False)
+    with staged(tmp_path / ("y" * 220)) as folder:
+        (folder / "a").touch()
+
+
 def test_place_that_cannot_be_written_is_named() -> None:
     with pytest.raises(InputError, match="cannot be written"):
         write(Path("/proc/mobilekit"), "1")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,15 +11,17 @@ import click
 
 from mobilekit.cli.options import as_json, is_first_process, print_json, print_table, progress_lines, quiet
 from mobilekit.cli.recipe_options import recipe_options, student_options
-from mobilekit.cli.training_options import run_options, text_options, training_options
+from mobilekit.cli.training_options import Corpora, run_options, text_options, training_options
 from mobilekit.errors import InputError
+from mobilekit.training.options import make_options
 from mobilekit.training.processes import one_message
+from mobilekit.training.recipes.registry import GENERAL_TEACHER, PLAIN_TEXT, Recipe
+from mobilekit.training.recipes.registry import recipe as find_recipe
+from mobilekit.training.students.registry import StudentOptions, students
 
 if TYPE_CHECKING:
-    from mobilekit.text.data.rows import TextRow
     from mobilekit.training.distill import Distilled
     from mobilekit.training.settings import Settings
-    from mobilekit.training.students.registry import StudentOptions
     from mobilekit.training.train import Splits
 
 
@@ -43,10 +45,10 @@ def command(
     student: str | None,
     recipe: str,
     general_teacher: str | None,
-    texts: Callable[[], Sequence[TextRow]],
+    texts: Corpora,
     read: Callable[[], Splits],
     settings: Settings,
-    mean: bool,
+    mean: bool | None,
     freeze: str,
     making: StudentOptions,
     options: Mapping[str, Any],
@@ -73,21 +75,17 @@ def command(
     """
     from mobilekit.models.load import load, load_backbone
     from mobilekit.training.distill import Teaching, distill
-    from mobilekit.training.recipes.registry import recipe as find_recipe
     from mobilekit.training.students.find import find_student
-    from mobilekit.training.students.registry import students
 
-    how = find_recipe(recipe)
-    unused = how.general is None and (student or how.student) not in students()
-    if unused and (general_teacher is not None or texts.specs):  # type: ignore[attr-defined]
-        raise InputError(f"recipe {recipe} has no stage on plain text: leave out --general-teacher and --text.")
+    how, name = find_recipe(recipe), student or find_recipe(recipe).student
+    _refuse_unread(how, name, general_teacher, bool(texts.specs), options)
     with progress_lines(not quiet and not as_json) as report:
         splits, plain = read(), texts()
         report("distill", "loading the models")
-        loaded = [load(name) for name in teachers]
+        loaded = [load(each) for each in teachers]
         general = None if general_teacher is None else load_backbone(general_teacher)
         made = distill(
-            find_student(student or how.student, general or loaded[0], making, how.layers, settings.seed, plain),
+            find_student(name, general or loaded[0], making, how.layers, settings.seed, plain),
             loaded,
             splits,
             out,
@@ -99,6 +97,15 @@ def command(
         )
     if is_first_process():
         _show(made, out, as_json)
+
+
+def _refuse_unread(how: Recipe, student: str, general: str | None, texts: bool, options: Mapping[str, Any]) -> None:
+    """Raise InputError for what was given and would change nothing."""
+    needs, kind = how.needs(make_options(how.options, options, f"recipe {how.name}")), students().get(student)
+    if general is not None and kind is None and GENERAL_TEACHER not in needs:
+        raise InputError(f"recipe {how.name} has no use for a general teacher here: leave out --general-teacher.")
+    if texts and PLAIN_TEXT not in needs and not (kind and kind.counts):
+        raise InputError(f"recipe {how.name} has no stage on plain text here: leave out --text.")
 
 
 def _show(made: Distilled, out: Path, as_json: bool) -> None:

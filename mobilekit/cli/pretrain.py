@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from mobilekit.cli.options import as_json, is_first_process, print_json, progress_lines, quiet
-from mobilekit.cli.recipe_options import recipe_options, student_options
-from mobilekit.cli.training_options import loop_options, run_options, text_options
+from mobilekit.cli.recipe_options import student_options, text_recipe_options
+from mobilekit.cli.training_options import Corpora, loop_options, run_options, text_options
 from mobilekit.errors import InputError
+from mobilekit.training.options import flag
 from mobilekit.training.processes import one_message
+from mobilekit.training.recipes.registry import GENERAL_TEACHER, Recipe
+from mobilekit.training.recipes.registry import recipe as find_recipe
+from mobilekit.training.students.registry import StudentOptions, students
 
 if TYPE_CHECKING:
-    from mobilekit.text.data.rows import TextRow
     from mobilekit.training.pretrain import Pretrained
     from mobilekit.training.settings import Settings
-    from mobilekit.training.students.registry import StudentOptions
 
 
 @click.command()
@@ -33,14 +35,14 @@ if TYPE_CHECKING:
 @click.option("--recipe", default="", help="A recipe's stages on plain text: distilbert, tinybert.")
 @loop_options
 @student_options
-@recipe_options
+@text_recipe_options
 @run_options
 @as_json
 @quiet
 def command(
     model: str,
     teacher: str | None,
-    texts: Callable[[], Sequence[TextRow]],
+    texts: Corpora,
     dev: str | None,
     test: str | None,
     pair_task: str,
@@ -66,22 +68,20 @@ def command(
     The result is a fill-mask model: a general teacher, a student to fine-tune, or a model to go on with.
     """
     from mobilekit.models.load import load_backbone
-    from mobilekit.text.data.plain import split_texts
     from mobilekit.training.pretrain import Corpus, Pretraining, pretrain
-    from mobilekit.training.recipes.registry import recipe as find_recipe
     from mobilekit.training.students.find import find_student
 
-    layers = find_recipe(recipe).layers if recipe else ""
-    if options and not recipe:
-        raise InputError(f"--{next(iter(options)).replace('_', '-')} is an option of recipes; give --recipe.")
+    how = find_recipe(recipe) if recipe else None
+    _refuse_unread(how, model, teacher, dev, options)
+    if not texts.specs:
+        raise InputError("pretraining learns from plain text: name it with --text.")
     with progress_lines(not quiet and not as_json) as report:
         plain = texts()
-        specs = texts.specs  # type: ignore[attr-defined]
-        corpus = Corpus(plain, split_texts(dev, specs, "dev"), split_texts(test, specs, "test"))
+        corpus = Corpus(plain, texts.split(dev, "dev"), texts.split(test, "test"))
         report("pretrain", f"loading {model}")
         guide = None if teacher is None else load_backbone(teacher)
         made = pretrain(
-            find_student(model, guide, making, layers, settings.seed, plain),
+            find_student(model, guide, making, how.layers if how else "", settings.seed, plain),
             corpus,
             out,
             settings,
@@ -92,6 +92,26 @@ def command(
         )
     if is_first_process():
         _show(made, out, as_json)
+
+
+def _refuse_unread(
+    how: Recipe | None, model: str, teacher: str | None, dev: str | None, options: Mapping[str, Any]
+) -> None:
+    """Raise InputError for what was given and would change nothing."""
+    if how is None:
+        if options:
+            raise InputError(f"{flag(next(iter(options)))} is an option of recipes; give --recipe.")
+    elif dev is not None and how.general is not None and not how.chooses:
+        raise InputError(
+            f"recipe {how.name}: no text chooses its best epoch, the last one is; leave out --dev, and name text for "
+            "figures with --test."
+        )
+    guided = how is not None and GENERAL_TEACHER in how.needs(how.options())
+    if teacher is not None and model not in students() and not guided:
+        raise InputError(
+            f"--teacher is what a student ({', '.join(students())}) is made from, or what guides a recipe; '{model}' "
+            f"is what it is{f', and recipe {how.name} has no teacher here' if how else ''}: leave it out."
+        )
 
 
 def _show(made: Pretrained, out: Path, as_json: bool) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
-from mobilekit.training.options import choices_of
-from mobilekit.training.recipes.registry import recipes
+from mobilekit.training.options import GENERAL, choices_of, may_read
+from mobilekit.training.recipes.distilbert import GeneralOptions
+from mobilekit.training.recipes.registry import Recipe, recipes
 from mobilekit.training.students.registry import StudentOptions
 
 Command = Callable[..., Any]
@@ -19,22 +20,37 @@ _TYPES: Mapping[str, type] = {"int": int, "float": float, "str": str}
 
 def recipe_options(command: Command) -> Command:
     """Adds the options of all recipes; the command gets those that were given by name, as `options`."""
-    found: dict[str, tuple[Field[Any], dict[str, Any]]] = {}
-    for name, recipe in recipes().items():
-        for each in fields(recipe.options):
-            found.setdefault(each.name, (each, {}))[1][name] = each.default
-    return _with(command, "options", {name: (each, _usual(usual)) for name, (each, usual) in found.items()})
+    return _with(command, "options", _found(recipes(), lambda kind, name: True))
+
+
+def text_recipe_options(command: Command) -> Command:
+    """The same for stages on plain text alone, whose length and rate are the command's own."""
+    own = {each.name for each in fields(GeneralOptions)}
+
+    def is_read(kind: type, name: str) -> bool:
+        return name not in own and may_read(kind, name, GENERAL)
+
+    learning = {name: recipe for name, recipe in recipes().items() if recipe.general is not None}
+    return _with(command, "options", _found(learning, is_read))
 
 
 def student_options(command: Command) -> Command:
     """Adds the options of students made from a teacher; the command gets `making`, a `StudentOptions`."""
-    given = {each.name: (each, str(each.default) if each.default else "") for each in fields(StudentOptions)}
 
     @functools.wraps(command)
     def wrapped(**values: Any) -> Any:
         return command(making=StudentOptions(**values.pop("making")), **values)
 
-    return _with(wrapped, "making", given)
+    return _with(wrapped, "making", {each.name: (each, "") for each in fields(StudentOptions)})
+
+
+def _found(among: Mapping[str, Recipe], wanted: Callable[[type, str], bool]) -> dict[str, tuple[Field[Any], str]]:
+    """Options by name, and what each is in which recipe."""
+    found: dict[str, tuple[Field[Any], dict[str, Any]]] = {}
+    for name, recipe in among.items():
+        for each in (each for each in fields(recipe.options) if wanted(recipe.options, each.name)):
+            found.setdefault(each.name, (each, {}))[1][name] = each.default
+    return {name: (each, _usual(usual)) for name, (each, usual) in found.items()}
 
 
 def _usual(usual: Mapping[str, Any]) -> str:
@@ -53,7 +69,7 @@ def _with(command: Command, argument: str, given: Mapping[str, tuple[Field[Any],
 
     for name, (each, usual) in reversed(list(given.items())):
         about = each.metadata["about"] + (f"  [{usual}]" if usual else "")
-        kind = _TYPES[str(each.type)]
+        kind = _TYPES[str(each.type).removesuffix(" | None")]
         option = click.option(f"--{name.replace('_', '-')}", name, type=kind, help=about, metavar=_metavar(each))
         wrapped = option(wrapped)
     return wrapped

@@ -28,7 +28,7 @@ def command(
     model: str,
     read: Callable[[], Splits],
     settings: Settings,
-    mean: bool,
+    mean: bool | None,
     freeze: str,
     out: Path,
     resume: bool,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +22,9 @@ _DATA = (
     click.option("--test", help="Data that judge the result.  [default: the data's own test split, if any]"),
     click.option("--task", help="What the labels are for, where the data do not say."),
     click.option("--problem-type", help="multi_label_classification, regression, ... where labels do not show it."),
-    click.option("--text-column", default="text", show_default=True, help="The column with the text."),
-    click.option("--pair-column", default="text_pair", show_default=True, help="The column with a second text."),
-    click.option("--label-column", default="label", show_default=True, help="The column with the label."),
+    click.option("--text-column", help="The column with the text.  [default: text]"),
+    click.option("--pair-column", help="The column with a second text.  [default: text_pair]"),
+    click.option("--label-column", help="The column with the label.  [default: label]"),
 )
 _LOOP = (
     click.option("--epochs", type=int, default=3, show_default=True, help="Passes over the data."),
@@ -40,7 +40,7 @@ _LOOP = (
 )
 _POOLING = (
     click.option("--freeze", default="", help="What stays as it is: embeddings, or (train) the encoder."),
-    click.option("--pooling", default="family", show_default=True, help="family: as the family's class does; mean."),
+    click.option("--pooling", help="mean, or family: as the family's class does.  [default: the model's own, family]"),
 )
 _RUN = (
     click.option("--out", type=click.Path(path_type=Path), required=True, help="Output folder."),
@@ -74,11 +74,13 @@ def training_options(command: Command) -> Command:
         from mobilekit.errors import unknown
 
         pooling = given.pop("pooling")
-        if pooling not in ("family", "mean"):
+        if pooling not in (None, "family", "mean"):
             raise unknown("pooling", pooling, ("family", "mean"))
-        columns = [given.pop(f"{name}_column") for name in ("text", "pair", "label")]
+        columns = {name: given.pop(f"{name}_column") for name in ("text", "pair", "label")}
+        columns = {name: column for name, column in columns.items() if column is not None}
         data = [given.pop(name) for name in ("data", "dev", "test", "task", "problem_type")]
-        return command(read=functools.partial(_splits, data, columns), mean=pooling == "mean", **given)
+        mean = None if pooling is None else pooling == "mean"
+        return command(read=functools.partial(_splits, data, columns), mean=mean, **given)
 
     made = loop_options(wrapped)
     for option in reversed((*_DATA, *_POOLING)):
@@ -100,35 +102,49 @@ def run_options(command: Command) -> Command:
     return wrapped
 
 
+class Corpora:
+    """Plain text that was asked for: specs of it, read when it is called."""
+
+    def __init__(self, specs: Sequence[str], column: str | None) -> None:
+        self.specs, self._column = tuple(specs), column
+
+    def __call__(self) -> Sequence[TextRow]:
+        """All of it, one after the other."""
+        from mobilekit.text.data.plain import plain_texts
+
+        return plain_texts(self.specs, self._column)
+
+    def split(self, spec: str | None, split: str) -> Sequence[TextRow]:
+        """Texts to choose by or to judge by (see `split_texts`)."""
+        from mobilekit.text.data.plain import split_texts
+
+        return split_texts(spec, self.specs, split, self._column)
+
+
 def text_options(command: Command) -> Command:
-    """Adds `--text`; the command gets `texts`, which reads all of them when it is called, instead."""
+    """Adds `--text` and `--corpus-column`; the command gets `texts`, a `Corpora`, instead."""
 
     @functools.wraps(command)
     def wrapped(**given: Any) -> Any:
-        specs = given.pop("text_specs")
-
-        def texts() -> Sequence[TextRow]:
-            from mobilekit.text.data.plain import plain_texts
-
-            return plain_texts(specs)
-
-        texts.specs = specs  # type: ignore[attr-defined]
-        return command(texts=texts, **given)
+        return command(texts=Corpora(given.pop("text_specs"), given.pop("corpus_column")), **given)
 
     about = "Plain text to learn from: a .txt file, a column of a table, built-in data; may repeat."
-    return click.option("--text", "text_specs", multiple=True, help=about)(wrapped)
+    column = click.option("--corpus-column", help="The column of plain text in a table.  [default: text]")
+    return click.option("--text", "text_specs", multiple=True, help=about)(column(wrapped))
 
 
-def _splits(given: list[Any], names: list[str]) -> Splits:
-    """Training, dev and test data (given: their specs, and the task); all have the training data's labels."""
+def _splits(given: list[Any], names: Mapping[str, str]) -> Splits:
+    """Training, dev and test data (given: their specs, and the task; names: of columns that were said); all have the
+    training data's labels."""
     from mobilekit.text.data.builtin import builtin_names
     from mobilekit.text.data.load import load_data
     from mobilekit.text.data.request import Columns
     from mobilekit.training.train import Splits
 
     data, dev, test, task, problem_type = given
-    columns, own = Columns(*names), data in builtin_names()
+    columns, own = Columns(**names), data in builtin_names()
     rows = load_data(data, task, columns, problem_type=problem_type)
+    _refuse_unread(names, [data, dev, test], rows)
 
     def other(given: str | None, split: str) -> TextData | None:
         if given is None and not own:
@@ -138,3 +154,20 @@ def _splits(given: list[Any], names: list[str]) -> Splits:
         return load_data(spec, rows.task, columns, part, rows.labels or None, rows.problem_type)
 
     return Splits(rows, other(dev, "dev"), other(test, "test"))
+
+
+def _refuse_unread(names: Mapping[str, str], specs: Sequence[str | None], rows: TextData) -> None:
+    """Raise InputError for a column that was named and is not read."""
+    from mobilekit.text.data.load import has_columns
+    from mobilekit.text.data.rows import TextRow
+
+    for name, column in names.items():
+        if not any(spec is not None and has_columns(spec) for spec in specs):
+            raise InputError(
+                f"--{name}-column '{column}': none of the data are a table with named columns; leave it out."
+            )
+        if rows.task == "question-answering" or (rows.task == "token-classification" and name == "pair"):
+            raise InputError(f"--{name}-column '{column}': is not read for {rows.task}; leave it out.")
+        first = rows.rows[0] if has_columns(str(specs[0])) else None
+        if name == "pair" and isinstance(first, TextRow) and first.pair is None:
+            raise InputError(f"{specs[0]}: has no column '{column}'; leave out --pair-column, or correct it.")

@@ -73,7 +73,14 @@ def _binary_f1(predictions: Any, references: Any) -> Statistic:
 
 def _matthews(predictions: Any, references: Any) -> Statistic:
     given, right, score = np.asarray(predictions), np.asarray(references), _sklearn().matthews_corrcoef
-    return lambda rows: float(score(right[rows], given[rows]))
+
+    def statistic(rows: NDArray[np.intp]) -> float:
+        # Undefined where one side is constant; asked all the same, scikit-learn warns of what nobody can mend.
+        if np.ptp(given[rows]) == 0 or np.ptp(right[rows]) == 0:
+            return 0.0
+        return float(score(right[rows], given[rows]))
+
+    return statistic
 
 
 def _correlation(name: str) -> Callable[[Any, Any], Statistic]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import torch
 
 from mobilekit.models.config import HeadConfig
@@ -25,6 +28,18 @@ def with_head(model: Model, head: HeadConfig, seed: int = 0) -> Model:
     made = Model(model.name, module, head, model.tokenizer, model.source, model.prefix, model.title, model.family)
     made.notes = list(model.notes)
     return made
+
+
+def with_labels(model: Model, labels: Sequence[str]) -> Model:
+    """A classifier, or tagger, of the same labels in another order; `model` stays as it is."""
+    head = replace(model.head, labels=tuple(labels))
+    module = fresh_module(model.config, head)
+    order = [model.head.labels.index(label) for label in labels]
+    last = "outputs." if head.per_token else "classifier."
+    states = model.module.state_dict()
+    moved = {name: values[order] if name.startswith(f"head.{last}") else values for name, values in states.items()}
+    module.load_state_dict(moved)
+    return replace(model, module=module, head=head, notes=list(model.notes))
 
 
 def _pooler(model: Model, head: HeadConfig) -> Tensors:

@@ -19,6 +19,7 @@ from mobilekit.staging import staged
 from mobilekit.text.data.rows import TextRow
 from mobilekit.training.features import encode_rows
 from mobilekit.training.identity import Identity, model_part, texts_part
+from mobilekit.training.lengths import require_room_for
 from mobilekit.training.lock import claim, work_folder
 from mobilekit.training.loop import Outcome
 from mobilekit.training.objectives.supervised import Supervised
@@ -28,8 +29,8 @@ from mobilekit.training.recipes.registry import Lesson, Recipe, recipe
 from mobilekit.training.report import Figures, figures
 from mobilekit.training.settings import Settings
 from mobilekit.training.stages import Judge, Stage, run_stage
-from mobilekit.training.teachers import require_better_than_guessing
-from mobilekit.training.train import Splits, freeze_part, head_for, judge_for, parts_of, set_dropout
+from mobilekit.training.teachers import in_order, require_better_than_guessing
+from mobilekit.training.train import Splits, freeze_part, head_for, judge_for, parts_of, pooling_name, set_dropout
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
@@ -55,7 +56,7 @@ class Teaching:
     """How a student is taught.
 
     options: the recipe's own, by name. general, texts: a teacher that is not fine-tuned and the plain text it teaches
-    on, for recipes that begin so. mean: a classifier of the mean of all tokens. freeze: "embeddings" stay as they are.
+    on, for recipes that begin so. mean: as of `head_for`. freeze: "embeddings" stay as they are.
     anyway: also by a teacher that is no better than guessing. alone: whether the same student is also trained without
     a teacher, for the report.
     """
@@ -64,7 +65,7 @@ class Teaching:
     options: Mapping[str, Any] = field(default_factory=dict)
     general: Model | None = None
     texts: Sequence[TextRow] = ()
-    mean: bool = False
+    mean: bool | None = None
     freeze: str = ""
     anyway: bool = False
     alone: bool = True
@@ -124,10 +125,12 @@ def _lesson(
     if teaching.freeze == "encoder":
         raise InputError("freeze: a student whose encoder stays as it is learns next to nothing; freeze embeddings.")
     freeze_part(fresh, teaching.freeze)
+    for model in (fresh, *teachers):
+        require_room_for(model, (splits.train, splits.dev, splits.test), settings.length)
     options = make_options(how.options, teaching.options, f"recipe {how.name}")
-    rows = splits.train.rows
+    taught, rows = [in_order(teacher, head) for teacher in teachers], splits.train.rows
     return Lesson(
-        fresh, teachers, rows, settings, work, options, general=teaching.general, texts=teaching.texts, report=report
+        fresh, taught, rows, settings, work, options, general=teaching.general, texts=teaching.texts, report=report
     )
 
 
@@ -139,7 +142,7 @@ def _identity(student: Model, lesson: Lesson, splits: Splits, teaching: Teaching
         "recipe": teaching.recipe,
         "options": asdict(lesson.options),
         "settings": lesson.settings.to_dict(),
-        "pooling": "mean" if teaching.mean else "family",
+        "pooling": pooling_name(teaching.mean),
         "freeze": teaching.freeze,
         "alone": teaching.alone,
     }
@@ -164,13 +167,14 @@ def _teach(
         if not teaching.anyway:
             lesson.report("measuring the teacher")
             require_better_than_guessing(teacher, splits.dev or judging, settings.length)
+    # Made now: what is wrong with their text must not show when the student alone has been trained.
+    stages = [*(how.general(lesson) if how.general else ()), *how.task(lesson)]
     measured = [(teacher.name, teacher, 0.0) for teacher in lesson.teachers]
     if teaching.alone:
         single = copy.deepcopy(student)
         outcome = _run(_alone(single, lesson), 0, single, splits, lesson, run)
         measured.append(("the student alone", single, outcome.seconds))
     outcomes: dict[str, Outcome] = {}
-    stages = [*(how.general(lesson) if how.general else ()), *how.task(lesson)]
     for i, stage in enumerate(stages, 1):
         outcomes[stage.name] = _run(stage, i, student, splits, lesson, run)
     measured.append(("the student", student, sum(outcome.seconds for outcome in outcomes.values())))

@@ -72,6 +72,13 @@ def make_options(kind: type, given: Mapping[str, Any], owner: str, parts: Sequen
     return made
 
 
+def may_read(kind: type, name: str, part: str) -> bool:
+    """Whether stages of this part may ever read an option of a dataclass, whatever the others are."""
+    about = next(each.metadata for each in fields(kind) if each.name == name)
+    others = [condition.partition("=")[0] for condition in about["where"]]
+    return about["part"] in ("", part) and (not others or any(may_read(kind, other, part) for other in others))
+
+
 def flag(name: str) -> str:
     """An option as the command line spells it."""
     return f"--{name.replace('_', '-')}"

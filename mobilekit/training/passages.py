@@ -17,7 +17,8 @@ from mobilekit.staging import scratch
 from mobilekit.text.data.rows import TextRow
 from mobilekit.text.tokenizer import EncodedText
 from mobilekit.training.features import Features
-from mobilekit.training.segments import chunks, draw_pair
+from mobilekit.training.lengths import prefix_ids, require_room, special_ids
+from mobilekit.training.segments import chunks, draw_pair, single_document
 
 
 @dataclass(frozen=True)
@@ -62,12 +63,16 @@ class Texts:
     """Consecutive sentences of a document together, as many as fit in `length` ids; texts that stand alone, alone.
 
     folder: where ids are kept, in a file that is mapped, for a corpus of any size; None: in memory. A file that is
-    there is taken as it is. Raises InputError when nothing is left, or when the disk is full.
+    there is taken as it is. name: what messages call the text. Raises InputError when nothing is left, when `length`
+    leaves no room for text, and when the disk is full.
     """
 
-    def __init__(self, model: Model, rows: Sequence[TextRow], length: int, folder: Path | None = None) -> None:
+    def __init__(
+        self, model: Model, rows: Sequence[TextRow], length: int, folder: Path | None = None, name: str = "the text"
+    ) -> None:
+        require_room(model, length)
         self._model, self._limit = model, min(length, model.tokenizer.max_length)
-        self.protected, self.special = prefix_ids(model), len(model.tokenizer.encode("").ids)
+        self.protected, self.special = prefix_ids(model), special_ids(model)
         if folder is None:
             encoded = [(each.ids, each.type_ids) for each in self._encoded(rows)]
             self.lengths = [len(ids) for ids, _ in encoded]
@@ -78,7 +83,7 @@ class Texts:
             self._map(rows, folder)
         self._starts = np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int64)
         if not self.lengths:
-            raise InputError("the text is empty: there is nothing to learn from.")
+            raise InputError(f"{name} is empty: there is nothing to learn from.")
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -150,18 +155,22 @@ class PassageFeatures(Sequence[Features]):
 class SegmentPairs:
     """Two segments for the pair task `task` (nsp, sop), drawn anew each time."""
 
-    def __init__(self, model: Model, rows: Sequence[TextRow], length: int, task: str) -> None:
+    def __init__(self, model: Model, rows: Sequence[TextRow], length: int, task: str, name: str = "the text") -> None:
         if not model.config.reads_token_types:
             raise InputError(f"model {model.name} has no token types, which tell the segments of task {task} apart.")
+        require_room(model, length, pair=True)
         self._model, self._task, self.protected = model, task, prefix_ids(model)
         self._limit = min(length, model.tokenizer.max_length)
-        self._chunks = chunks(rows, model.tokenizer, self._limit - self.protected, True)
-        self.special = sum(sequence is None for sequence in model.tokenizer.encode("a", "a").sequences)
-        more = self.special - len(model.tokenizer.encode("").ids)
-        self.lengths = [
-            len(model.tokenizer.encode(model.prefix + " ".join(each.texts), None, self._limit).ids) + more
-            for each in self._chunks
-        ]
+        self._chunks = chunks(rows, model.tokenizer, self._limit - self.protected, True, name)
+        self.special = special_ids(model, pair=True)
+        more = self.special - special_ids(model)
+        self.lengths, documents = [], set()
+        for each in self._chunks:
+            encoded = model.tokenizer.encode(model.prefix + " ".join(each.texts), None, self._limit)
+            self.lengths.append(len(encoded.ids) + more)
+            documents.add(each.document)
+        if task == "nsp" and len(documents) < 2:
+            raise single_document(name)
 
     def draw(self, index: int, rng: np.random.Generator) -> Passage:
         """A pair out of chunk `index`."""
@@ -170,14 +179,10 @@ class SegmentPairs:
         return Passage(encoded.ids, encoded.type_ids, pair.label)
 
 
-def passages_for(model: Model, rows: Sequence[TextRow], length: int, task: str = "none") -> Texts | SegmentPairs:
-    """Inputs for a pair task, or without one, in memory."""
-    return Texts(model, rows, length) if task == "none" else SegmentPairs(model, rows, length, task)
-
-
-def prefix_ids(model: Model) -> int:
-    """How many ids at the beginning the model's prefix takes; 0 where there is none."""
-    if not model.prefix:
-        return 0
-    alone, both = model.tokenizer.encode("a").ids, model.tokenizer.encode(model.prefix + "a").ids
-    return len(both) - len(alone)
+def passages_for(
+    model: Model, rows: Sequence[TextRow], length: int, task: str = "none", name: str = "the text"
+) -> Texts | SegmentPairs:
+    """Inputs for a pair task, or without one, in memory. name: what messages call the text."""
+    if task == "none":
+        return Texts(model, rows, length, name=name)
+    return SegmentPairs(model, rows, length, task, name)

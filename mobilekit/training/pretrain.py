@@ -24,7 +24,7 @@ from mobilekit.training.loop import Outcome
 from mobilekit.training.masking import Masker
 from mobilekit.training.objectives.words import PairHead, WordModule, Words
 from mobilekit.training.optimize import make_accelerator
-from mobilekit.training.options import make_options
+from mobilekit.training.options import GENERAL, make_options
 from mobilekit.training.passages import SegmentPairs, Texts, passages_for
 from mobilekit.training.pretraining import (
     WordFigures,
@@ -34,7 +34,7 @@ from mobilekit.training.pretraining import (
     unigram_entropy,
     word_judge,
 )
-from mobilekit.training.recipes.registry import Lesson, recipe
+from mobilekit.training.recipes.registry import GENERAL_TEACHER, Lesson, recipe
 from mobilekit.training.segments import PAIR_TASKS
 from mobilekit.training.settings import Settings
 from mobilekit.training.stages import Stage, run_stage
@@ -144,7 +144,7 @@ class _Run:
         report: Report,
     ) -> None:
         self.settings, self.how, self.work, self.report = settings, pretraining, work, report
-        self.corpus = corpus
+        self.corpus, self.options = corpus, _recipe_options(pretraining, settings)
         plain = Texts(model, corpus.texts, settings.length, work)
         self.counts = token_counts(plain, model.config.vocab_size)
         self.model = as_word_model(model, pretraining.teacher, self.counts, settings.seed)
@@ -153,8 +153,8 @@ class _Run:
         if pretraining.pair_task != "none":
             self.passages = passages_for(self.model, corpus.texts, settings.length, pretraining.pair_task)
         self.chosen, self.judged = (
-            passages_for(self.model, own, settings.length, pretraining.pair_task) if own else None
-            for own in (corpus.dev, corpus.test or corpus.dev)
+            passages_for(self.model, own, settings.length, pretraining.pair_task, name) if own else None
+            for own, name in ((corpus.dev, "the dev text"), (corpus.test or corpus.dev, "the test text"))
         )
         pair = None
         if pretraining.pair_task != "none":
@@ -177,18 +177,14 @@ class _Run:
 
     def _recipe_stages(self) -> Sequence[Stage]:
         how = recipe(self.how.recipe)
-        if how.general is None:
-            raise InputError(f"recipe {how.name}: has no stage on plain text; use it with mobilekit distill.")
-        given = {"general_epochs": self.settings.epochs, "general_rate": self.settings.learning_rate}
-        given |= {"general_batch": self.settings.batch, **self.how.options}
-        options = make_options(how.options, given, f"recipe {how.name}")
+        assert how.general is not None
         lesson = Lesson(
             self.model,
             (),
             (),
             self.settings,
             self.work,
-            options,
+            self.options,
             general=self.how.teacher,
             texts=self.corpus.texts,
             held_out=self.corpus.dev,
@@ -213,6 +209,26 @@ class _Run:
             interval = wilson(round(figures.pair_accuracy * pairs), pairs)
         entropy = unigram_entropy(self.counts, list(self.model.tokenizer.special_ids().values()))
         return Pretrained(self.model, outcomes, figures, interval, entropy)
+
+
+def _recipe_options(pretraining: Pretraining, settings: Settings) -> Any:
+    """The options of the recipe, where there is one: its stage on plain text is as long as the run where they do not
+    say.
+
+    Raises InputError when it has no such stage, lacks its teacher, or has options that are not of that stage.
+    """
+    if not pretraining.recipe:
+        return None
+    how, owner = recipe(pretraining.recipe), f"recipe {pretraining.recipe}"
+    if how.general is None:
+        raise InputError(f"{owner}: has no stage on plain text; use it with mobilekit distill.")
+    own = {"general_epochs": settings.epochs, "general_rate": settings.learning_rate, "general_batch": settings.batch}
+    if pretraining.options.get("general_epochs") == 0:
+        raise InputError(f"{owner}: general-epochs is 0: nothing is left to learn.")
+    options = make_options(how.options, {**own, **pretraining.options}, owner, (GENERAL,))
+    if GENERAL_TEACHER in how.needs(options) and pretraining.teacher is None:
+        raise InputError(f"{owner}: needs --teacher, a model that is not fine-tuned (pretrain --head-only makes one).")
+    return options
 
 
 def _freeze(module: nn.Module) -> None:

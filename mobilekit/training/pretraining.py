@@ -74,7 +74,9 @@ def token_counts(passages: Texts, size: int) -> NDArray[np.int64]:
 def words_stage(lesson: Lesson, settings: Settings, weights: WordWeights, guide: Guide | None = None) -> Stage:
     """The stage on plain text: masked words, and a teacher's distribution where there is a `guide`."""
     texts = Texts(lesson.student, lesson.texts, settings.length, lesson.folder)
-    counts = token_counts(texts, lesson.student.config.vocab_size)
+    # A fill-mask model has its bias already.
+    fresh = lesson.student.head.task != "fill-mask"
+    counts = token_counts(texts, lesson.student.config.vocab_size) if fresh else None
     model = as_word_model(lesson.student, lesson.general, counts, settings.seed)
     masker = Masker(model.tokenizer, model.config.vocab_size)
     judge = None

@@ -59,13 +59,16 @@ class Chunks(Sequence[Chunk]):
         return Chunk(tuple(row.text for row in rows), rows[0].document)
 
 
-def chunks(rows: Sequence[TextRow], tokenizer: TextTokenizer, max_length: int, pairs: bool) -> Chunks:
+def chunks(
+    rows: Sequence[TextRow], tokenizer: TextTokenizer, max_length: int, pairs: bool, name: str = "the text"
+) -> Chunks:
     """Pack consecutive sentences of a document, as many as fit, in their order.
 
     max_length: the most ids of a chunk that is encoded as a pair, special tokens included, wherever it is split; the
     tokenizer's own limit holds, too. (Chunks are the same with and without `pairs`, so that what is learnt from either
     can be compared.) A sentence that is longer is a chunk alone, to be cut when it is encoded. Rows without a document
-    are chunks of their own; blank ones are left out. pairs: keep only chunks of two sentences or more.
+    are chunks of their own; blank ones are left out. pairs: keep only chunks of two sentences or more. name: what
+    messages call the text.
 
     Raises InputError when a row is a pair of texts already, and when pairs are asked for and no chunk has two
     sentences.
@@ -75,8 +78,8 @@ def chunks(rows: Sequence[TextRow], tokenizer: TextTokenizer, max_length: int, p
     spans = np.array([(start, stop) for start, stop, count in packed if not pairs or count > 1], np.int64)
     if pairs and not len(spans):
         raise InputError(
-            f"no two consecutive sentences fit into {limit} ids: pairs of segments need running text, such as a .txt "
-            "file with a sentence a line and blank lines between documents, or `editorials`."
+            f"{name}: no two consecutive sentences fit into {limit} ids; pairs of segments need running text, such as "
+            "a .txt file with a sentence a line and blank lines between documents, or `editorials`."
         )
     return Chunks(rows, spans.reshape(-1, 2))
 
@@ -142,8 +145,13 @@ def _of_another_document(chunks: Sequence[Chunk], document: int | None, rng: np.
             return drawn
     others = [chunk for chunk in chunks if chunk.document != document]
     if not others:
-        raise InputError(
-            "the text is a single document: nsp takes second segments from another one; put blank lines between "
-            "documents, or take sop."
-        )
+        raise single_document("the text")
     return others[int(rng.integers(len(others)))]
+
+
+def single_document(name: str) -> InputError:
+    """The error of a text that nsp has no second segments for."""
+    return InputError(
+        f"{name} is a single document: nsp takes second segments from another one; put blank lines between "
+        "documents, or take sop."
+    )

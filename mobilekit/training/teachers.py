@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from mobilekit.errors import InputError
 from mobilekit.models.config import HeadConfig
 from mobilekit.models.model import Model
+from mobilekit.models.rehead import with_labels
 from mobilekit.text.data.rows import TextData
 from mobilekit.text.same_ids import same_ids
+from mobilekit.training.guessing import as_guessing
 from mobilekit.training.predict import predict
 
-_LEVEL = 0.025
+
+def in_order(teacher: Model, head: HeadConfig) -> Model:
+    """A teacher of the same labels in another order, in the order of `head`; any other one as it is."""
+    theirs, ours = teacher.head.labels, head.labels
+    if teacher.head.task != head.task or theirs == ours or sorted(theirs) != sorted(ours) or not ours:
+        return teacher
+    return with_labels(teacher, ours)
 
 
 def require_labels(teachers: Sequence[Model], head: HeadConfig) -> None:
@@ -115,25 +121,9 @@ def require_layers(student: Model, teacher: Model, recipe: str) -> None:
 
 
 def require_better_than_guessing(teacher: Model, judging: TextData, length: int) -> None:
-    """Raise InputError for a classifier that is no better than always giving the commonest label."""
-    if teacher.head.task != "sequence-classification" or teacher.head.problem_type != "single_label_classification":
-        return
-    predictions, references = predict(teacher, judging.rows, length)
-    right = int((predictions == references).sum())
-    guess = float(np.bincount(references).max() / len(references))
-    if guess >= 1 or _by_chance(len(references), len(references), guess) > _LEVEL:
-        # So few rows, or so few of another label, that not even a perfect teacher could prove itself.
-        return
-    if _by_chance(right, len(references), guess) > _LEVEL:
-        share = right / len(references)
+    """Raise InputError for a teacher that is no better than who guesses (see `as_guessing`)."""
+    said = as_guessing(teacher.head, judging, *predict(teacher, judging.rows, length))
+    if said is not None:
         raise InputError(
-            f"teacher {teacher.name}: {share:.1%} right on {judging.name}, always giving the commonest label is "
-            f"{guess:.1%}; fine-tune it first (mobilekit train), or distil from it --anyway."
+            f"teacher {teacher.name}: {said}; fine-tune it first (mobilekit train), or distil from it --anyway."
         )
-
-
-def _by_chance(right: int, count: int, guess: float) -> float:
-    """How likely so many right answers are for who is right with probability `guess`."""
-    from scipy.stats import binomtest
-
-    return float(binomtest(right, count, guess, alternative="greater").pvalue)

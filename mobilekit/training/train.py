@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import nn
 
-from mobilekit.errors import unknown
+from mobilekit.errors import InputError, unknown
 from mobilekit.evaluation.metric import Scores
 from mobilekit.models.checkpoint import CONFIG_FILE
 from mobilekit.models.config import HeadConfig
@@ -25,6 +25,7 @@ from mobilekit.text.data.checks import require_trainable
 from mobilekit.text.data.rows import TextData
 from mobilekit.training.features import encode_rows
 from mobilekit.training.identity import Identity, Part, data_part, model_part
+from mobilekit.training.lengths import require_room_for
 from mobilekit.training.lock import claim, work_folder
 from mobilekit.training.loop import Objective, Outcome
 from mobilekit.training.objectives.frozen import Frozen
@@ -57,20 +58,25 @@ class Trained:
     test: Scores | None
 
 
-def head_for(model: Model, data: TextData, mean: bool = False) -> HeadConfig:
-    """The head that data train: the model's own where its task and labels are the data's, else a fresh one's.
+def head_for(model: Model, data: TextData, mean: bool | None = None) -> HeadConfig:
+    """The head that data train: the model's own where its task, labels and pooling are those asked for, else a fresh
+    one's.
 
-    mean: a classifier of the mean of all tokens (`HeadConfig.mean`).
+    mean: a classifier of the mean of all tokens (`HeadConfig.mean`), or as the family's class does; None: the model's
+    own, and else the family's. Raises InputError when nothing can be learnt from the labels, and for a pooling where
+    no whole texts are classified.
     """
     require_trainable(data)
-    own = model.head
+    own, classifies = model.head, data.task == "sequence-classification"
+    if mean is not None and not classifies:
+        raise InputError(f"pooling: is of classifiers of whole texts; leave it out for {data.task}.")
     kind = data.problem_type or "single_label_classification"
-    same = own.task == data.task and own.labels == data.labels
-    if same and (own.mean or not mean) and (own.task != "sequence-classification" or own.problem_type == kind):
+    same = own.task == data.task and (own.labels == data.labels or (kind == "regression" and len(own.labels) == 1))
+    if same and (not classifies or (mean in (None, own.mean) and own.problem_type == kind)):
         return own
     activation = families()[model.family].head_activation
-    if data.task == "sequence-classification":
-        return HeadConfig(data.task, data.labels, kind, activation, mean=mean)
+    if classifies:
+        return HeadConfig(data.task, data.labels, kind, activation, mean=bool(mean))
     return HeadConfig(data.task, SPAN_LABELS if data.task == "question-answering" else data.labels)
 
 
@@ -80,7 +86,7 @@ def train(
     out: Path,
     settings: Settings | None = None,
     *,
-    mean: bool = False,
+    mean: bool | None = None,
     freeze: str = "",
     resume: bool = False,
     force: bool = False,
@@ -88,7 +94,7 @@ def train(
 ) -> Trained:
     """Fine-tune `model` on labelled data and write it to `out`, with `metrics.json` beside its weights.
 
-    mean: a classifier of the mean of all tokens. freeze: a name of `FREEZES`: what stays as it is.
+    mean: a classifier of the mean of all tokens (see `head_for`). freeze: a name of `FREEZES`: what stays as it is.
     Checkpoints are in `OUT.training` until the run is done; `resume` goes on from there. Raises InputError when data
     and model do not fit, when another run uses that folder, or when data, model or settings are not those of the run
     that would go on.
@@ -97,12 +103,13 @@ def train(
     place = claim(out, resume, force)
     head = head_for(model, splits.train, mean)
     student = model if head == model.head else with_head(model, head, settings.seed)
+    require_room_for(student, (splits.train, splits.dev, splits.test), settings.length)
     set_dropout(student, settings.dropout)
     freeze_part(student, freeze)
     accelerator = make_accelerator(settings.precision)
     report("reading the text")
     identity = Identity(
-        {"verb": "train", "settings": settings.to_dict(), "pooling": "mean" if mean else "family", "freeze": freeze},
+        {"verb": "train", "settings": settings.to_dict(), "pooling": pooling_name(mean), "freeze": freeze},
         {"model": model_part(f"model {model.name}", model), **parts_of(splits)},
     )
     with work_folder(place, accelerator, identity):
@@ -119,6 +126,11 @@ def train(
                 student.notes += save_model(student, folder)
                 (folder / METRICS_FILE).write_text(_metrics(trained, splits, settings, freeze), encoding="utf-8")
     return trained
+
+
+def pooling_name(mean: bool | None) -> str:
+    """What was asked for (see `head_for`), as the command line says it."""
+    return {None: "own", True: "mean", False: "family"}[mean]
 
 
 def parts_of(splits: Splits) -> dict[str, Part]:

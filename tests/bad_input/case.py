@@ -18,6 +18,8 @@ from safetensors.numpy import load_file, save_file
 WEIGHTS = "model.safetensors"
 Tensors = dict[str, NDArray[Any]]
 Spoil = Callable[["Place"], list[str]]
+# Data that a classifier can be trained on.
+GOOD = "text,label\n" + "".join(f"{word} film,{label}\n" for word, label in (("good", "yes"), ("bad", "no")) * 4)
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,8 @@
-"""What can be wrong with data, teachers, students and options of `train`, `distill` and `pretrain`."""
+"""What can be wrong with data, settings and folders of `train`."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from bad_input.case import Case, Place, Spoil
-
-_GOOD = "text,label\n" + "".join(f"{word} film,{label}\n" for word, label in (("good", "yes"), ("bad", "no")) * 4)
+from bad_input.case import GOOD, Case, Place, Spoil
 
 
 def _trained(data: str | bytes, *more: str, name: str = "data.csv") -> Spoil:
@@ -20,96 +16,61 @@ def _trained(data: str | bytes, *more: str, name: str = "data.csv") -> Spoil:
     return spoil
 
 
-def _taught(*more: str, teacher: str = "tiny-classifier", data: str = _GOOD) -> Spoil:
-    """`distill` from a model that has the labels of the data, but was never trained on them."""
-
-    def spoil(place: Place) -> list[str]:
-        (place.root / "data.csv").write_text(data.replace(",yes", ",positive").replace(",no", ",negative"))
-        (place.root / "text.txt").write_text("a good film\n\na bad film\n")
-        given = ["distill", "--teacher", teacher, "--student", "tiny-classifier", "--data", "data.csv"]
-        return [*given, "--dev", "data.csv", "--out", "taught", "--skip-alone", "--anyway", *more]
-
-    return spoil
-
-
-def _pretrained(*more: str, text: str | None = "a good film\n\na bad film\n") -> Spoil:
-    def spoil(place: Place) -> list[str]:
-        if text is not None:
-            (place.root / "text.txt").write_text(text)
-        return ["pretrain", "--model", "tiny-words", "--text", "text.txt", "--out", "words", *more]
-
-    return spoil
-
-
 def _dev_label(place: Place) -> list[str]:
     (place.root / "dev.csv").write_text("text,label\na film,yes\nanother,maybe\n")
-    return [*_trained(_GOOD)(place), "--dev", "dev.csv"]
+    return [*_trained(GOOD)(place), "--dev", "dev.csv"]
 
 
 def _ended(place: Place) -> list[str]:
     (place.root / "trained.training" / "checkpoint").mkdir(parents=True)
     (place.root / "trained.training" / ".mobilekit-run").touch()
-    return _trained(_GOOD)(place)
+    return _trained(GOOD)(place)
 
 
 def _precious(place: Place) -> list[str]:
     (place.root / "trained.training").mkdir()
     (place.root / "trained.training" / "thesis").write_text("x")
-    return _trained(_GOOD)(place)
+    return _trained(GOOD)(place)
 
 
 def _linked(place: Place) -> list[str]:
     (place.root / "real").mkdir()
     (place.root / "real" / "thesis").write_text("x")
     (place.root / "trained.training").symlink_to(place.root / "real")
-    return _trained(_GOOD)(place)
+    return _trained(GOOD)(place)
 
 
 def _file_for_work(place: Place) -> list[str]:
     (place.root / "trained.training").write_text("x")
-    return _trained(_GOOD)(place)
+    return _trained(GOOD)(place)
 
 
 def _precious_out(place: Place) -> list[str]:
     (place.root / "trained").mkdir()
     (place.root / "trained" / "thesis").write_text("x")
-    return [*_trained(_GOOD)(place), "--force"]
+    return [*_trained(GOOD)(place), "--force"]
 
 
 def _resumed_nothing(place: Place) -> list[str]:
-    return [*_trained(_GOOD)(place), "--resume"]
+    return [*_trained(GOOD)(place), "--resume"]
 
 
 def _existing(place: Place) -> list[str]:
     (place.root / "trained").mkdir()
-    return _trained(_GOOD)(place)
+    return _trained(GOOD)(place)
 
 
-def _other_vocabulary(place: Place) -> list[str]:
-    from benchmarks.matrix_models import write_folder
-
-    write_folder("roberta", "sentence-embedding", Path("other"))
-    given = _taught("--recipe", "distilbert", "--general-teacher", "tiny-words", "--text", "text.txt")(place)
-    given[given.index("--student") + 1] = "other"
-    return given
+def _tags(*more: str) -> Spoil:
+    """`train` on tagged words."""
+    return _trained("film B-LOC\nthe O\n\nbad O\n", "--task", "token-classification", *more, name="data.conll")
 
 
-def _narrow(place: Place) -> list[str]:
-    given = _taught("--recipe", "pkd", "--depth", "2")(place)
-    given[given.index("--student") + 1] = "tiny4"
-    return given
+def _long_question(place: Place) -> list[str]:
+    row = '{"question": "%s", "context": "it was good", "answers": {"text": ["good"], "answer_start": [7]}}\n'
+    (place.root / "test.jsonl").write_text(row % "was it a very good film")
+    given = _trained(row % "what" + row % "how", "--test", "test.jsonl", "--length", "9", name="data.jsonl")(place)
+    return ["train", "--model", "tiny-reader", *given[3:]]
 
-
-def _of_list(student: str, *more: str) -> Spoil:
-    def spoil(place: Place) -> list[str]:
-        given = _taught(*more)(place)
-        given[given.index("--student") + 1] = student
-        return given
-
-    return spoil
-
-
-_TINY = ("--recipe", "tinybert", "--copies", "0", "--general-epochs", "0")
 
 CASES = (
     Case(
@@ -127,87 +88,44 @@ CASES = (
     Case("train: wrong encoding", _trained(b"text,label\ncaf\xe9,yes\n"), r"data\.csv.*UTF-8"),
     Case(
         "train: missing column",
-        _trained(_GOOD, "--label-column", "labl"),
+        _trained(GOOD, "--label-column", "labl"),
         r"data\.csv.*no column 'labl'; .*label",
     ),
-    Case("train: unknown data", _trained(_GOOD, "--data", "movie-sentimant"), r"did you mean 'movie-sentiment'"),
+    Case("train: unknown data", _trained(GOOD, "--data", "movie-sentimant"), r"did you mean 'movie-sentiment'"),
     Case("train: label of dev outside the set", _dev_label, r"dev\.csv:3: .*'maybe'.*no, yes"),
-    Case("train: dev data that are not there", _trained(_GOOD, "--dev", "dev.csv"), r"dev\.csv"),
-    Case("train: no epochs", _trained(_GOOD, "--epochs", "0"), r"epochs is 0; it has to be at least 1"),
-    Case("train: unknown optimizer", _trained(_GOOD, "--optimizer", "lam"), r"did you mean 'lamb'"),
-    Case("train: unknown pooling", _trained(_GOOD, "--pooling", "meen"), r"did you mean 'mean'"),
+    Case("train: dev data that are not there", _trained(GOOD, "--dev", "dev.csv"), r"dev\.csv"),
+    Case("train: no epochs", _trained(GOOD, "--epochs", "0"), r"epochs is 0; it has to be at least 1"),
+    Case("train: unknown optimizer", _trained(GOOD, "--optimizer", "lam"), r"did you mean 'lamb'"),
+    Case("train: unknown pooling", _trained(GOOD, "--pooling", "meen"), r"did you mean 'mean'"),
     Case("train: a folder that is there", _existing, r"trained: exists already; --force replaces it"),
     Case("train: an ended run", _ended, r"trained\.training: a run was ended there; --resume goes on with it"),
     Case("train: somebody's folder", _precious, r"trained\.training: is not of a run"),
     Case("train: a link for a folder", _linked, r"trained\.training: is a link or a file"),
     Case("train: a file for a folder", _file_for_work, r"trained\.training: is a link or a file"),
     Case("train: force over what is not a model", _precious_out, r"trained: has no config\.json.*does not replace it"),
-    Case("train: seed beyond numbers", _trained(_GOOD, "--seed", "1" + "0" * 20), r"seed is 1"),
+    Case("train: seed beyond numbers", _trained(GOOD, "--seed", "1" + "0" * 20), r"seed is 1"),
     Case("train: nothing to resume", _resumed_nothing, r"no checkpoint to go on from; start without --resume"),
-    Case("train: resume and force", _trained(_GOOD, "--resume", "--force"), r"give one of them"),
-    Case("distill: unknown recipe", _taught("--recipe", "pdk"), r"recipe 'pdk' is unknown; did you mean 'pkd'"),
-    Case("distill: temperature 0", _taught("--temperature", "0"), r"temperature is 0\.0; it has to be above 0"),
-    Case("distill: temperature nan", _taught("--temperature", "nan"), r"temperature is nan"),
-    Case("distill: temperature beyond sense", _taught("--temperature", "1e200"), r"temperature is 1e\+200"),
+    Case("train: resume and force", _trained(GOOD, "--resume", "--force"), r"give one of them"),
+    Case("train: pooling of tags", _tags("--pooling", "mean"), r"pooling: is of .* leave it out for token-classif"),
     Case(
-        "distill: nothing to learn",
-        _taught(*_TINY, "--embedding", "0", "--attention", "0", "--hidden", "0"),
-        r"are all 0: nothing is left to learn",
+        "train: pooling of tags, as it is", _tags("--pooling", "family"), r"pooling: is of classifiers of whole texts"
     ),
-    Case("distill: soft beyond 1", _taught("--soft", "1.1"), r"soft is 1\.1; it has to be 0 to 1"),
+    Case("train: columns of what has none", _tags("--text-column", "text"), r"--text-column 'text': none of the data"),
     Case(
-        "distill: another recipe's option", _taught("--beta", "1"), r"recipe hinton has no option --beta; it has: --m"
-    ),
-    Case("distill: no dev data", _taught("--dev", "nothing.csv"), r"nothing\.csv"),
-    Case(
-        "distill: other labels",
-        _taught(teacher="tiny-tagger"),
-        r"teacher tiny-tagger: its labels \(O, B-PER.*fine-tune it on them first",
+        "train: missing column of text",
+        _trained("sentence,label\na,yes\nb,no\n"),
+        r"data\.csv: has no column 'text'; its columns are sentence, label. .*--text-column",
     ),
     Case(
-        "distill: layer map out of range",
-        _taught(*_TINY, "--layer-map", "0,2"),
-        r"layer-map '0,2': layer 2 is out of range; the teacher's are 0 to 1",
+        "train: second texts that are not there",
+        _trained(GOOD, "--pair-column", "text_pair"),
+        r"data\.csv: has no column 'text_pair'; leave out --pair-column",
     ),
+    Case("train: no room for text", _trained(GOOD, "--length", "2"), r"length is 2; 2 ids that .*give --length 3 or"),
     Case(
-        "distill: layer map of words",
-        _taught(*_TINY, "--layer-map", "a,b"),
-        r"layer-map 'a,b': give numbers of the teacher's layers",
+        "train: a question without room for its context",
+        _long_question,
+        r"test\.jsonl: question 'was it a very good film' takes 9 of 9 ids .*a larger --length",
     ),
-    Case("distill: student deeper", _of_list("distil6"), r"student has 6 layers, its teacher 2.*may not be deeper"),
-    Case("distill: layers out of range", _of_list("distil6", "--depth", "1", "--layers", "7"), r"layer 7 is out of"),
-    Case("distill: student unknown", _of_list("distil7"), r"student 'distil7' is unknown; did you mean 'distil6'"),
-    Case(
-        "distill: making a student that is there", _taught("--groups", "2"), r"--groups is for students that are made"
-    ),
-    Case("distill: vocabularies differ", _other_vocabulary, r"do not have one vocabulary"),
-    Case("distill: widths differ", _narrow, r"32 wide, teacher tiny-classifier 64"),
-    Case(
-        "distill: no general teacher",
-        _taught("--recipe", "distilbert", "--text", "text.txt"),
-        r"needs --general-teacher.*pretrain --head-only",
-    ),
-    Case(
-        "distill: no text",
-        _taught("--recipe", "distilbert", "--general-teacher", "tiny-words"),
-        r"needs --text; --general-epochs 0 leaves it out",
-    ),
-    Case(
-        "distill: word vectors that are not there",
-        _taught("--recipe", "tinybert", "--general-teacher", "tiny-words", "--text", "text.txt", "--glove", "g.txt"),
-        r"g\.txt.*not found",
-    ),
-    Case(
-        "distill: text that nothing reads",
-        _taught("--text", "text.txt"),
-        r"recipe hinton has no stage on plain text: leave out --general-teacher and --text",
-    ),
-    Case("distill: resume and force", _taught("--resume", "--force"), r"give one of them"),
-    Case("pretrain: no text", _pretrained(text=""), r"text\.txt.*empty"),
-    Case("pretrain: text that is not there", _pretrained(text=None), r"text\.txt"),
-    Case("pretrain: unknown pair task", _pretrained("--pair-task", "sopp"), r"did you mean 'sop'"),
-    Case("pretrain: no pairs", _pretrained("--pair-task", "sop"), r"consecutive sentences"),
-    Case("pretrain: a student without a teacher", _pretrained("--model", "albert"), r"name it with --teacher"),
-    Case("pretrain: options without a recipe", _pretrained("--cosine", "1"), r"--cosine is an option of recipes"),
-    Case("pretrain: a recipe without such stages", _pretrained("--recipe", "pkd"), r"has no stage on plain text"),
+    Case("train: a name too long", _trained(GOOD, "--out", "x" * 240), r"its name is too long.*choose a shorter --out"),
 )

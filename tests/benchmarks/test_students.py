@@ -28,6 +28,32 @@ def test_commands_are_those_of_the_command_line(run: Run, tmp_path: Path) -> Non
     assert arguments[-2:] == ["--out", str(tmp_path / run.name)] and "{" not in " ".join(arguments)
 
 
+class Reached(Exception):
+    """A command got as far as its models."""
+
+
+@pytest.mark.parametrize("run", runs().values(), ids=lambda run: run.name)
+def test_commands_have_no_option_that_changes_nothing(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mobilekit.cli import training_options
+
+    def reach(*given: Any) -> Any:
+        raise Reached
+
+    monkeypatch.setattr(training_options, "_splits", lambda *given: None)
+    monkeypatch.setattr(training_options.Corpora, "__call__", lambda self: [])
+    monkeypatch.setattr(training_options.Corpora, "split", lambda self, *given: [])
+    for name in ("load.load", "load.load_backbone"):
+        monkeypatch.setattr(f"mobilekit.models.{name}", reach)
+    monkeypatch.setattr("mobilekit.training.students.find.load_backbone", reach)
+    verb, *arguments = command_of(run, tmp_path)
+    command = group.get_command(click.Context(group), verb)
+    assert command is not None
+    with pytest.raises(Reached):
+        command.invoke(command.make_context(verb, [*arguments, "--quiet"]))
+
+
 def test_runs_come_after_what_they_need() -> None:
     seen: set[str] = set()
     for run in runs().values():

@@ -9,7 +9,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bad_input import arguments, artifacts, folders, packs, surroundings, training, weights
+from bad_input import (
+    arguments,
+    artifacts,
+    distilling,
+    folders,
+    packs,
+    pretraining,
+    surroundings,
+    training,
+    weights,
+)
 from bad_input.case import Case, Place
 
 from export.pipeline import export
@@ -19,7 +29,7 @@ from mobilekit.compression.folder import save_compressed
 from mobilekit.models.load import load
 from mobilekit.models.save import save_model
 
-_FILES = (arguments, folders, weights, artifacts, surroundings, training, packs)
+_FILES = (arguments, folders, weights, artifacts, surroundings, training, distilling, pretraining, packs)
 CASES = tuple(case for file in _FILES for case in file.CASES)
 # What may come before the error: an export's progress, and notes.
 _BEFORE = re.compile(r" *[0-9.]+ s  |note: ")

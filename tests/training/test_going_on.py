@@ -151,7 +151,7 @@ OTHER_TEXT: list[Row] = [replace(ROWS[0], text="bad bad film"), *ROWS[1:]]
         ({"model": other_tokenizer}, "model tiny-classifier has another tokenizer"),
         ({"model": other_head}, "model tiny-classifier has another configuration or head"),
         ({"freeze": "embeddings"}, "freeze was '', now 'embeddings'"),
-        ({"mean": True}, "pooling was 'family', now 'mean'"),
+        ({"mean": True}, "pooling was 'own', now 'mean'"),
         ({"learning_rate": 2e-3}, "learning_rate was 0.001, now 0.002"),
     ],
 )
@@ -180,7 +180,7 @@ def test_training_goes_on_with_the_same_alone(changes: dict[str, Any], message: 
         ({"student": retrained}, "student tiny-classifier has other weights"),
         ({"general": retrained}, "general teacher tiny-words has other weights"),
         ({"texts": OTHER_TEXTS}, "the texts are others"),
-        ({"mean": True}, "pooling was 'family', now 'mean'"),
+        ({"mean": True}, "pooling was 'own', now 'mean'"),
         ({"freeze": "embeddings"}, "freeze was '', now 'embeddings'"),
         ({"alone": True}, "alone was False, now True"),
         ({"options": {"soft": 0.5}}, "soft was 0.9, now 0.5"),

@@ -12,7 +12,8 @@ from mobilekit.errors import InputError
 from mobilekit.models.load import load
 from mobilekit.text.data.plain import plain_texts, split_texts
 from mobilekit.text.data.rows import TextRow
-from mobilekit.training.passages import PassageFeatures, Texts, prefix_ids
+from mobilekit.training.lengths import prefix_ids
+from mobilekit.training.passages import PassageFeatures, Texts
 
 
 def test_a_mapped_file_holds_the_same_passages(tmp_path: Path) -> None:

@@ -130,7 +130,9 @@ def test_a_guided_student_comes_nearer_to_its_teacher(tmp_path: Path) -> None:
     ("how", "message"),
     [
         (Pretraining(recipe="hinton"), "recipe hinton: has no stage on plain text"),
-        (Pretraining(recipe="distilbert"), "needs --general-teacher"),
+        (Pretraining(recipe="distilbert"), "needs --teacher"),
+        (Pretraining(recipe="pretrained", options={"general_epochs": 0}), "general-epochs is 0: nothing is left to"),
+        (Pretraining(recipe="pretrained", options={"soft": 0.9}), "--soft changes nothing without labelled data"),
         (Pretraining(recipe="distilbert", options={"betta": 1}), "has no option --betta"),
     ],
 )

@@ -84,10 +84,14 @@ def test_who_knows_more_may_teach_and_so_may_who_cannot_prove_it(
     require_better_than_guessing(even[0], judged(even[1], right, wrong), 32)
 
 
-def test_only_classifiers_of_one_label_guess() -> None:
+def test_who_says_the_same_of_everything_may_not_teach() -> None:
     head = HeadConfig("sequence-classification", ("value",), "regression")
     rows = [TextRow("good film", None, float(i)) for i in range(40)]
-    require_better_than_guessing(teacher(head), TextData("toy", head.task, head.labels, "regression", rows), 32)
+    with pytest.raises(
+        InputError, match="teacher model-1: gives the same value to every text of toy, which is guessing"
+    ):
+        require_better_than_guessing(teacher(head), TextData("toy", head.task, head.labels, "regression", rows), 32)
+    require_better_than_guessing(teacher(head), TextData("toy", head.task, head.labels, "regression", rows[:5]), 32)
 
 
 @pytest.mark.parametrize(

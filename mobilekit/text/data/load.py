@@ -8,7 +8,7 @@ from pathlib import Path
 from mobilekit.errors import InputError, unknown
 from mobilekit.text.data.builtin import builtin_names, load_builtin
 from mobilekit.text.data.hub import PREFIX, read_hub
-from mobilekit.text.data.readers.registry import reader_for
+from mobilekit.text.data.readers.registry import reader_for, readers
 from mobilekit.text.data.request import DEFAULT_COLUMNS, Columns, Request
 from mobilekit.text.data.rows import TextData
 
@@ -50,3 +50,10 @@ def load_data(
         raise InputError(f"{path}: a file has no splits; leave out split '{split}'.")
     read = reader_for(path, task).read(path, request)
     return replace(read, name=path.name)
+
+
+def has_columns(spec: str) -> bool:
+    """Whether data, if they are there, have columns by name, so that a request may ask for some."""
+    if spec in builtin_names() or spec.startswith(PREFIX):
+        return spec.startswith(PREFIX)
+    return any(reader.columns for reader in readers() if Path(spec).suffix.lower() in reader.suffixes)

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import overload
 
+from mobilekit.errors import InputError
 from mobilekit.text.data.builtin import builtin_data, builtin_names
-from mobilekit.text.data.load import load_data
+from mobilekit.text.data.load import has_columns, load_data
+from mobilekit.text.data.request import DEFAULT_COLUMNS, Columns
 from mobilekit.text.data.rows import Row, TextRow
 
 # Of built-in data with labels: train and dev text, never test.
@@ -42,24 +44,35 @@ class Texts(Sequence[TextRow]):
         return row if row.document is None else replace(row, document=row.document + part * _APART)
 
 
-def plain_texts(specs: Sequence[str]) -> Texts:
+def plain_texts(specs: Sequence[str], column: str | None = None) -> Texts:
     """All texts of `specs` (see `load_data`; `NAME:SPLIT` is a split of built-in data), labels left out.
 
-    Raises InputError as `load_data` does.
+    column: the one that holds them in tables, None: "text". Raises InputError as `load_data` does, for rows of two
+    texts, and for a column where nothing is a table.
     """
-    parts = []
+    columns = DEFAULT_COLUMNS if column is None else Columns(text=column)
+    parts: list[Sequence[Row]] = []
     for spec in specs:
         name = _name(spec)
         split = spec[len(name) + 1 :] or _own_split(name)
-        parts.append(load_data(name, "", split=split or None).rows)
+        rows = load_data(name, "", columns, split=split or None).rows
+        first = next(iter(rows), None)
+        if isinstance(first, TextRow) and first.pair is not None:
+            raise InputError(
+                f"{spec}: each row has a second text, '{columns.pair}', and plain text is one text a row; make rows of "
+                "both, or leave that column out."
+            )
+        parts.append(rows)
+    if column is not None and not any(has_columns(_name(spec)) for spec in specs):
+        raise InputError(f"corpus column '{column}': none of the texts is a table with columns; leave it out.")
     return Texts(parts)
 
 
-def split_texts(spec: str | None, learnt: Sequence[str], split: str) -> Sequence[TextRow]:
+def split_texts(spec: str | None, learnt: Sequence[str], split: str, column: str | None = None) -> Sequence[TextRow]:
     """Texts to choose by or to judge by: of `spec`, else the dev or test split of the first of `learnt` that has one
-    which is not learnt from, else none."""
+    which is not learnt from, else none. column: as of `plain_texts`, where `spec` is a table."""
     if spec is not None:
-        return plain_texts([spec])
+        return plain_texts([spec], column if has_columns(_name(spec)) else None)
     known = {part for each in learnt for part in _parts(each)}
     for each in learnt:
         name = _name(each)

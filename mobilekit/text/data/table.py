@@ -108,17 +108,17 @@ def table_data(table: Table, request: Request) -> TextData:
     if task == "question-answering":
         return _answers(table)
     columns = request.columns
-    require_column(table.name, table.columns, columns.text, "the texts")
+    require_column(table.name, table.columns, columns.text, "the texts (--text-column; for --text, --corpus-column)")
     if task == "token-classification":
-        require_column(table.name, table.columns, columns.label, "the tags")
+        require_column(table.name, table.columns, columns.label, "the tags (--label-column)")
         return _tokens(table, request)
-    pair = _optional(table, columns.pair, DEFAULT_COLUMNS.pair, "the second texts")
+    pair = _optional(table, columns.pair, DEFAULT_COLUMNS.pair, "the second texts (--pair-column)")
     texts = (columns.text,) if pair is None else (columns.text, pair)
     if task == "":
         for _ in table.scan(texts, None):
             pass
         return TextData(table.name, "", (), None, TableRows(table, _TextRows(texts, "", None)))
-    require_column(table.name, table.columns, columns.label, "the labels")
+    require_column(table.name, table.columns, columns.label, "the labels (--label-column)")
     values = table.scan(texts, columns.label)
     code = learn_labels(values, table.where, request, table.label_names(columns.label))
     rows = TableRows(table, _TextRows(texts, columns.label, code))
@@ -154,7 +154,7 @@ class _TextRows:
 def _task_of(table: Table, request: Request) -> str:
     if request.columns == DEFAULT_COLUMNS and set(ANSWER_COLUMNS) <= set(table.columns):
         return "question-answering"
-    label = _optional(table, request.columns.label, DEFAULT_COLUMNS.label, "the labels")
+    label = _optional(table, request.columns.label, DEFAULT_COLUMNS.label, "the labels (--label-column)")
     asks = label is not None or request.labels is not None or request.problem_type is not None
     return "sequence-classification" if asks else ""
 

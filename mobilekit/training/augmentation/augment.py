@@ -73,7 +73,7 @@ def augment(
 
     Raises InputError when `words` is no fill-mask model or its tokenizer has no mask token or no whole words.
     """
-    mask_id = _require_mask(words)
+    mask_id = require_mask(words)
     made: list[TextRow] = []
     done, total = 0, sum(len(_texts(row)) for row in rows)
     was_training = words.module.training
@@ -93,7 +93,8 @@ def augment(
     return made
 
 
-def _require_mask(words: Model) -> int:
+def require_mask(words: Model) -> int:
+    """The id of the mask token; raises InputError for a model that does not say what words fit."""
     if words.head.task != "fill-mask":
         raise InputError(f"{words.name}: its head is of {words.head.task}; augmentation needs a fill-mask model.")
     if words.tokenizer.mask_id is None:

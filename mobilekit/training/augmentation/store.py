@@ -47,9 +47,7 @@ def write_rows(path: Path, rows: Iterable[TextRow], origin: Mapping[str, str] | 
             beside.replace(path)
 
 
-def read_rows(
-    path: Path, origin: Mapping[str, str] | None = None, head: HeadConfig | None = None
-) -> list[TextRow]:
+def read_rows(path: Path, origin: Mapping[str, str] | None = None, head: HeadConfig | None = None) -> list[TextRow]:
     """The rows of a file that `write_rows` wrote; none where it is empty.
 
     head: of the model that will learn their labels. Raises InputError, naming file and line, when it is missing, holds

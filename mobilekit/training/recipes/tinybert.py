@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -101,18 +102,39 @@ def _check_teacher(lesson: Lesson, teacher: Model) -> None:
 def _check_augmentation(lesson: Lesson) -> None:
     if lesson.student.head.task != "sequence-classification":
         raise InputError("recipe tinybert: varies the words of labelled texts, not of tagged ones; --copies 0.")
-    if lesson.options.augmented and _augmented(lesson).is_file():
+    if lesson.options.glove:
+        from mobilekit.text.data.encoding import require_file
+
+        require_file(Path(lesson.options.glove))
+    file, general = _augmented(lesson), lesson.general
+    if lesson.options.augmented and file.is_file():
         lesson.memory["copies"] = _read(lesson)
         return
-    if lesson.general is None or lesson.general.head.task != "fill-mask":
+    if general is None or general.head.task != "fill-mask":
         raise InputError(
             "recipe tinybert: variations of the text need --general-teacher with a fill-mask head (mobilekit pretrain "
             "--head-only makes one); --copies 0 leaves them out."
         )
-    if lesson.options.glove:
-        from mobilekit.training.augmentation.neighbours import GloveNeighbours
+    if lesson.options.augmented and (file.exists() or not _can_be_made(file)):
+        raise InputError(f"{file}: cannot be written; --augmented takes a file, in a folder that can be written to.")
+    _check_words(lesson, general)
 
-        # Read to its end, and again when its turn comes: what is wrong with it must not show after hours.
+
+def _can_be_made(file: Path) -> bool:
+    place = next(parent for parent in file.absolute().parents if parent.exists())
+    return place.is_dir() and os.access(place, os.W_OK | os.X_OK)
+
+
+def _check_words(lesson: Lesson, general: Model) -> None:
+    """Raise InputError when words that fit cannot be found: what is wrong must not show after hours."""
+    from mobilekit.training.augmentation.augment import require_mask
+    from mobilekit.training.augmentation.neighbours import GloveNeighbours
+    from mobilekit.training.augmentation.words import whole_words
+
+    require_mask(general)
+    whole_words(general.tokenizer, general.config.vocab_size)
+    if lesson.options.glove:
+        # To its end, and again when its turn comes.
         lesson.report(f"reading {lesson.options.glove}")
         GloveNeighbours(Path(lesson.options.glove))
 

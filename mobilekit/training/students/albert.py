@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from mobilekit.models.encoder import Encoder
     from mobilekit.models.model import Model
 
+SIZE = 128
+OPTIONS = ("layers", "depth", "sharing", "groups", "embedding_size")
+
 
 def _make(teacher: Model, options: StudentOptions, seed: int, counts: torch.Tensor | None = None) -> Model:
     """As deep as the teacher. Embeddings are factorised; weights that layers share begin as the mean of the teacher's
@@ -21,18 +24,20 @@ def _make(teacher: Model, options: StudentOptions, seed: int, counts: torch.Tens
     from mobilekit.training.students.copying import copy_head, student_of
 
     old = teacher.config
-    if old.projected or old.sharing != "none":
-        raise InputError(f"teacher {teacher.name} is an ALBERT already; distil6 makes a shallower one of it.")
-    size = options.embedding_size or old.hidden_size
+    _require_whole(teacher)
+    size = old.hidden_size if options.embedding_size == 0 else options.embedding_size or SIZE
     if size > old.hidden_size:
         raise InputError(f"embedding-size is {size}; at most the teacher's, {old.hidden_size}.")
+    sharing = options.sharing or "all"
+    if sharing == "none" and options.groups is not None:
+        raise InputError("groups are of layers that share; with --sharing none leave out --groups.")
     config = replace(
         old,
         layers=options.depth or old.layers,
         embedding_size=size,
         projection=size != old.hidden_size,
-        sharing=options.sharing,
-        groups=options.groups,
+        sharing=sharing,
+        groups=options.groups or 1,
         token_types=max(1, old.token_types),
         # The paper trains it without (section 4.8).
         dropout=0.0,
@@ -40,9 +45,21 @@ def _make(teacher: Model, options: StudentOptions, seed: int, counts: torch.Tens
     student = student_of(teacher, config, "albert", "albert", seed)
     if options.layers != "none":
         _embed(teacher.module.encoder, student.module.encoder, counts)
-        _fill(teacher.module.encoder, student.module.encoder, options.layers)
+        _fill(teacher.module.encoder, student.module.encoder, options.layers or "mean")
         copy_head(teacher, student)
     return student
+
+
+def _require_whole(teacher: Model) -> None:
+    """Raise InputError for a teacher that is an ALBERT, or has narrow embeddings already."""
+    config = teacher.config
+    if config.sharing != "none" or (config.projected and teacher.family == "albert"):
+        raise InputError(f"teacher {teacher.name} is an ALBERT already; distil6 makes a shallower one of it.")
+    if config.projected:
+        raise InputError(
+            f"teacher {teacher.name}: its embeddings, {config.embedding_size} wide, are not those of its layers, "
+            f"{config.hidden_size} wide, and albert makes such ones of whole ones; distil6 keeps them as they are."
+        )
 
 
 def _embed(teacher: Encoder, student: Encoder, counts: torch.Tensor | None) -> None:
@@ -71,8 +88,8 @@ def _fill(teacher: Encoder, student: Encoder, text: str) -> None:
     from mobilekit.training.students.copying import choose_layers
 
     count = student.config.layers
-    mean = text in ("", "mean")
-    layers = choose_layers("spaced" if mean else text, teacher.config.layers, count)
+    mean = text == "mean"
+    layers = choose_layers("spaced" if mean else text, teacher.config.layers, count, "mean, ")
     assert layers is not None
     for part, owner_of in (("attention", student.config.attention_of), ("ffn", student.config.ffn_of)):
         for owner in sorted({owner_of(i) for i in range(count)}):
@@ -83,4 +100,4 @@ def _fill(teacher: Encoder, student: Encoder, text: str) -> None:
             getattr(student.layers[owner], part).load_state_dict(averaged)
 
 
-register(StudentKind("albert", "one set of weights for all layers, embeddings 128 wide", _make))
+register(StudentKind("albert", "one set of weights for all layers, embeddings 128 wide", _make, OPTIONS, counts=True))

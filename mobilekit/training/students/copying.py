@@ -22,10 +22,11 @@ def spaced(teacher: int, student: int) -> tuple[int, ...]:
     return tuple(int(i * (teacher - 1) / (student - 1) + 0.5) for i in range(student))
 
 
-def choose_layers(text: str, teacher: int, student: int) -> tuple[int, ...] | None:
+def choose_layers(text: str, teacher: int, student: int, more: str = "") -> tuple[int, ...] | None:
     """The teacher's layers that a student begins with; None: with none. Raises InputError.
 
-    mapped: those that recipe tinybert compares the student's with.
+    mapped: those that recipe tinybert compares the student's with. more: other names that the student has for some, as
+    messages say them.
     """
     if text == "none":
         return None
@@ -38,7 +39,7 @@ def choose_layers(text: str, teacher: int, student: int) -> tuple[int, ...] | No
     named |= {"last": tuple(range(teacher - student, teacher)), "mapped": spread_map(student, teacher)}
     if text in named:
         return named[text]
-    return read_layers("layers", text, student, teacher, f"{', '.join(named)}, none, or ")
+    return read_layers("layers", text, student, teacher, f"{', '.join(named)}, none, {more}or ")
 
 
 def copy_layers(teacher: Encoder, student: Encoder, layers: tuple[int, ...]) -> None:

@@ -14,6 +14,7 @@ from mobilekit.models import builtin
 from mobilekit.models.load import load_backbone
 from mobilekit.models.model import Model
 from mobilekit.text.data.rows import TextRow
+from mobilekit.training.options import flag
 from mobilekit.training.students.registry import StudentOptions, students
 
 
@@ -30,21 +31,25 @@ def find_student(
     layers: the teacher's layers that it begins with, where `options` do not say. texts: what it will read.
     Raises InputError when there is no teacher to make it from, and for options that a loaded model cannot have.
     """
-    known = students()
+    known, said = students(), options.given()
     if name not in known:
-        changed = [n for n, value in vars(options).items() if value != getattr(StudentOptions(), n)]
-        if changed:
+        if said:
             raise InputError(
-                f"--{changed[0].replace('_', '-')} is for students that are made from a teacher "
-                f"({', '.join(known)}); '{name}' is what it is."
+                f"{flag(said[0])} is for students that are made from a teacher ({', '.join(known)}); '{name}' is what "
+                "it is."
             )
         if "/" not in name and name not in builtin.names() and not Path(name).exists():
             raise unknown("student", name, [*known, *builtin.names(), "a folder", "a hub id"])
         return load_backbone(name)
+    kind = known[name]
+    for option in said:
+        if option not in kind.options:
+            others = ", ".join(each for each, other in known.items() if option in other.options)
+            raise InputError(f"student {name} has no option {flag(option)}, which is for {others}; leave it out.")
     if teacher is None:
         raise InputError(f"student '{name}' is made from a teacher; name it with --teacher.")
-    chosen = options if options.layers else replace(options, layers=layers if name == "distil6" else "")
-    return known[name].make(teacher, chosen, seed, _counts(teacher, texts))
+    chosen = replace(options, layers=layers) if name == "distil6" and options.layers is None and layers else options
+    return kind.make(teacher, chosen, seed, _counts(teacher, texts) if kind.counts else None)
 
 
 def _counts(teacher: Model, texts: Sequence[TextRow]) -> torch.Tensor | None:

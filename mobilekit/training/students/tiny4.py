@@ -26,9 +26,14 @@ def _make(teacher: Model, options: StudentOptions, seed: int, counts: torch.Tens
     from mobilekit.training.students.factorise import factorise
 
     old = teacher.config
-    if options.layers not in ("", "none"):
+    if options.layers not in (None, "none"):
         raise InputError("student tiny4 is narrower than its teacher and cannot begin with its layers; leave --layers.")
-    if not is_plain(old) or old.hidden_size % (2 * old.heads):
+    if not is_plain(old):
+        raise InputError(
+            f"teacher {teacher.name}: a tiny4 is made of embeddings as wide as the layers, each with weights of its "
+            f"own, and this {teacher.family} has others; take distil6."
+        )
+    if old.hidden_size % (2 * old.heads):
         raise InputError(f"teacher {teacher.name}: width {old.hidden_size} with {old.heads} heads cannot be halved.")
     size = old.hidden_size // 2
     config = replace(
@@ -48,4 +53,8 @@ def _make(teacher: Model, options: StudentOptions, seed: int, counts: torch.Tens
     return student
 
 
-register(StudentKind("tiny4", "four fresh layers half as wide as the teacher's, with its attention heads", _make))
+register(
+    StudentKind(
+        "tiny4", "four fresh layers half as wide as the teacher's, with its attention heads", _make, counts=True
+    )
+)

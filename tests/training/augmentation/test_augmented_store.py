@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from mobilekit.errors import InputError
+from mobilekit.models.config import HeadConfig
 from mobilekit.text.data.rows import TextRow
 from mobilekit.training.augmentation.store import read_rows, write_rows
 
@@ -125,3 +127,29 @@ def test_origin_that_is_no_object_is_named(tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl.origin.json").write_text("[]")
     with pytest.raises(InputError, match=r"rows\.jsonl\.origin\.json: has to be an object"):
         read_rows(tmp_path / "rows.jsonl", ORIGIN)
+
+
+SINGLE = HeadConfig("sequence-classification", ("bad", "good", "so-so"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "fitting", "others"),
+    [
+        ("single_label_classification", ["0", "2"], ["3", "null", "[1]", "1.0"]),
+        ("multi_label_classification", ["[]", "[0, 2]"], ["[3]", "1", "null"]),
+        ("regression", ["2.5", "7"], ["null", "[1]"]),
+    ],
+)
+def test_labels_are_those_that_the_head_learns(
+    kind: str, fitting: list[str], others: list[str], tmp_path: Path
+) -> None:
+    head, path = replace(SINGLE, problem_type=kind), tmp_path / "rows.jsonl"
+    path.write_text("".join(GOOD.replace('"label": 1', f'"label": {label}') for label in fitting))
+    assert len(read_rows(path, head=head)) == len(fitting)
+    for label in others:
+        path.write_text(path.read_text() + GOOD.replace('"label": 1', f'"label": {label}'))
+        with pytest.raises(
+            InputError, match=rf"rows\.jsonl:{len(fitting) + 1}: label .* is none of the data's \(bad, good"
+        ):
+            read_rows(path, head=head)
+        path.write_text("".join(path.read_text().splitlines(True)[:-1]))

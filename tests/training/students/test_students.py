@@ -209,6 +209,8 @@ def test_albert_shares_the_mean_of_the_layers_it_stands_for() -> None:
     groups = make("albert", big, groups=3, embedding_size=32)
     third = torch.stack([layer.attention.query.weight for layer in layers[8:]]).mean(0)
     assert torch.allclose(groups.module.encoder.layers[8].attention.query.weight, third, atol=1e-6)
+    said = make("albert", big, layers="mean", embedding_size=32)
+    assert torch.equal(said.module.encoder.layers[0].ffn.up.weight, student.module.encoder.layers[0].ffn.up.weight)
     chosen = make("albert", big, layers="last", embedding_size=32, groups=2)
     assert torch.equal(chosen.module.encoder.layers[6].ffn.up.weight, layers[6].ffn.up.weight)
 
@@ -260,6 +262,16 @@ def test_tiny4_is_half_as_wide() -> None:
 def test_what_cannot_be_made_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is an ALBERT already"):
         make("albert", teacher(4, sharing="all", embedding_size=32))
+    electra = replace(teacher(4, embedding_size=32), family="electra")
+    with pytest.raises(
+        InputError, match="its embeddings, 32 wide, are not those of its layers, 64 wide.*distil6 keeps"
+    ):
+        make("albert", electra)
+    for other in (electra, teacher(4, sharing="all")):
+        with pytest.raises(InputError, match="a tiny4 is made of embeddings as wide as the layers.*take distil6"):
+            make("tiny4", other)
+    with pytest.raises(InputError, match="with --sharing none leave out --groups"):
+        make("albert", teacher(4), sharing="none", groups=1, embedding_size=0)
     with pytest.raises(InputError, match="at most the teacher's, 64"):
         make("albert", teacher(4), embedding_size=65)
     with pytest.raises(InputError, match="5 equal groups"):
@@ -283,4 +295,9 @@ def test_a_student_is_found_by_name() -> None:
         find_student("albert", None, StudentOptions(), "", 0)
     with pytest.raises(InputError, match=r"--groups is for students that are made from a teacher \(albert, distil6"):
         find_student("tiny-words", None, StudentOptions(groups=2), "", 0)
+    # A default that is said is said.
+    with pytest.raises(InputError, match="--depth is for students that are made"):
+        find_student("tiny-words", None, StudentOptions(depth=2), "", 0)
+    with pytest.raises(InputError, match="student tiny4 has no option --sharing, which is for albert; leave it out"):
+        find_student("tiny4", teacher(), StudentOptions(sharing="all"), "", 0)
     assert load_backbone("tiny-words").head.task == "fill-mask"

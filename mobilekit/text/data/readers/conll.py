@@ -57,4 +57,8 @@ def _sentences(path: Path) -> tuple[list[_Sentence], dict[str, int]]:
 
 
 # Most CoNLL files are called train.txt: with the task named they are read too.
-register(Reader("conll", "a word and its tag a line", (".conll", ".iob", ".iob2", ".bio", ".txt"), _read, _TASK))
+register(
+    Reader(
+        "conll", "a word and its tag a line", (".conll", ".iob", ".iob2", ".bio", ".txt"), _read, _TASK, columns=False
+    )
+)

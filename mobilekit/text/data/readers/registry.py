@@ -19,7 +19,7 @@ class Reader:
     """How files with one of the `suffixes` are read.
 
     about: one line for lists. task: where two readers share a suffix, the one of the task that was asked for is taken,
-    and else the one without a task.
+    and else the one without a task. columns: whether columns have names, by which a request asks for them.
     """
 
     name: str
@@ -27,6 +27,7 @@ class Reader:
     suffixes: tuple[str, ...]
     read: Callable[[Path, Request], TextData]
     task: str | None = None
+    columns: bool = True
 
 
 _readers: dict[str, Reader] = {}

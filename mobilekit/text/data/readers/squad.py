@@ -67,4 +67,4 @@ def _text(value: object, key: str, place: str) -> str:
     return found
 
 
-register(Reader("squad", "SQuAD, versions 1.1 and 2.0", (".json",), _read, _TASK))
+register(Reader("squad", "SQuAD, versions 1.1 and 2.0", (".json",), _read, _TASK, columns=False))

@@ -61,4 +61,4 @@ def _read(path: Path, request: Request) -> TextData:
     return TextData(str(path), "", (), None, rows)
 
 
-register(Reader("text", "plain text, one a line, blank lines between documents", (".txt",), _read))
+register(Reader("text", "plain text, one a line, blank lines between documents", (".txt",), _read, columns=False))
