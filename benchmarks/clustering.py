@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.environment import environment
-from mobilekit.compression.compress import is_weight
+from mobilekit.compression.plan import is_weight
 from mobilekit.models.load import load
 from mobilekit.process import EngineProcess
 

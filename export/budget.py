@@ -11,9 +11,11 @@ from mobilekit.compression.compressed import POSITIONS
 
 
 def floor_bytes(target: Target, scheme: str, tensors: Iterable[Json]) -> int:
-    """Least bytes of the weights: codes at their bits, the format's scales, everything else at its float."""
+    """Least bytes of the weights: codes at their bits, the format's scales, everything else at its float.
+
+    scheme: what the tensors are kept in, of a plan `thresholds.precision`.
+    """
     total = 0
-    width = target.rest_bytes.get(scheme, 4)
     for entry in tensors:
         if entry["kind"] == "quantized":
             # Manifests did not always say how many scales a row has: there was one.
@@ -21,7 +23,7 @@ def floor_bytes(target: Target, scheme: str, tensors: Iterable[Json]) -> int:
             scale = target.scale_bytes if groups == 1 else target.group_scale_bytes
             total += entry["bytes"] + entry["shape"][0] * groups * scale
         else:
-            total += entry["bytes"] * 8 // entry["bits"] * width
+            total += entry["bytes"] * 8 // entry["bits"] * _float_bytes(target, scheme, entry)
     return total
 
 
@@ -30,8 +32,8 @@ def graph_bytes(target: Target, scheme: str, tensors: Sequence[Json], layers: in
 
     A length's graph has its rows as a constant; cutting them from the longest's at run time would cost an operation.
     """
-    width = next((entry["shape"][1] for entry in tensors if entry["name"] == POSITIONS), 0)
-    rows = sum(sorted(lengths)[:-1]) * width * target.rest_bytes.get(scheme, 4)
+    widths = (e["shape"][1] * _float_bytes(target, scheme, e) for e in tensors if e["name"] == POSITIONS)
+    rows = sum(sorted(lengths)[:-1]) * next(widths, 0)
     overhead = target.overhead
     return overhead.once + (overhead.per_length + overhead.per_layer * layers) * len(lengths) + rows
 
@@ -40,6 +42,12 @@ def budget_bytes(target: Target, scheme: str, tensors: Sequence[Json], layers: i
     """The most bytes an artifact's model file may take."""
     floor = int(floor_bytes(target, scheme, tensors) * PAYLOAD_FACTOR)
     return floor + graph_bytes(target, scheme, tensors, layers, lengths)
+
+
+def _float_bytes(target: Target, scheme: str, entry: Json) -> int:
+    """Bytes of a value of a tensor that has no codes: its own, or less where the target makes all values shorter."""
+    own: int = entry["bits"] // 8
+    return min(target.rest_bytes.get(scheme, own), own)
 
 
 def group_of(name: str) -> str:

@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 from export.budget import budget_bytes
 from export.registry import target as find_target
 from export.stored import compare, stored_inputs, stored_weights
-from export.thresholds import CENTRED_COSINE, LEAST_COSINE, LENGTH_RATIO, PADDING_MARGIN, Tolerance, thresholds
+from export.thresholds import (
+    CENTRED_COSINE,
+    LEAST_COSINE,
+    LENGTH_RATIO,
+    PADDING_MARGIN,
+    Thresholds,
+    Tolerance,
+    precision,
+    thresholds,
+)
 from mobilekit.artifact import Artifact, Json, Manifest, size_and_hash
 from mobilekit.errors import MobilekitError
 from mobilekit.runtimes.runner import Runner
@@ -109,7 +118,8 @@ def check_bytes(artifact: Artifact) -> CheckResult:
     content = artifact.manifest.content
     target = find_target(artifact.manifest.target)
     lengths = list(artifact.manifest.lengths)
-    limit = budget_bytes(target, content["scheme"], content["tensors"], content["layers"], lengths)
+    tensors = content["tensors"]
+    limit = budget_bytes(target, precision(tensors), tensors, content["layers"], lengths)
     # Labels are in the file's metadata too, in one format twice.
     limit += _COPIES_OF_LABELS * len(json.dumps(content["labels"]).encode())
     # What the file carries for task libraries, its vocabulary above all.
@@ -131,7 +141,7 @@ def check_tokenizer(artifact: Artifact) -> CheckResult:
 
 def check_output(artifact: Artifact, runner: Runner) -> CheckResult:
     """Outputs equal torch's on the decoded weights, on the golden inputs."""
-    tolerance = thresholds(artifact.manifest.content["scheme"]).output
+    tolerance = _thresholds(artifact).output
     got, expected = [], []
     for entry in artifact.manifest.content["golden"]:
         output = _run(runner, entry)
@@ -151,6 +161,10 @@ def check_output(artifact: Artifact, runner: Runner) -> CheckResult:
         passed, measured = passed and ratio <= LENGTH_RATIO, measured + f"; lengths within {ratio:.1%}"
     sign = "<=" if tolerance.metric == "max_abs" else ">="
     return CheckResult("output", passed, measured, f"{tolerance.metric} {sign} {tolerance.limit:g}")
+
+
+def _thresholds(artifact: Artifact) -> Thresholds:
+    return thresholds(precision(artifact.manifest.content["tensors"]))
 
 
 def hold(tolerance: Tolerance, got: list[Vector], expected: list[Vector], together: bool) -> tuple[bool, str]:
@@ -226,7 +240,7 @@ def check_padding(artifact: Artifact, runner: Runner) -> CheckResult:
     """The output does not change with padding: at every longer length, and whatever stands in the padded places."""
     golden = artifact.manifest.content["golden"]
     size = _largest([np.array(entry["output"]) for entry in golden])
-    limit = thresholds(artifact.manifest.content["scheme"]).padding.at(size).limit
+    limit = _thresholds(artifact).padding.at(size).limit
     worst, flips, tried = 0.0, 0, 0
     for entry in golden:
         base = _run(runner, entry)

@@ -11,12 +11,14 @@ from pathlib import Path
 from export.budget import groups
 from export.registry import Emission, Target
 from export.stored import tensor_entries
-from export.thresholds import thresholds
-from mobilekit.artifact import PREDICT_MASK, SCHEMA_VERSION, Json, size_and_hash
+from export.thresholds import precision, thresholds
+from mobilekit.artifact import MANIFEST_FILE, PREDICT_MASK, SCHEMA_VERSION, Artifact, Json, size_and_hash
 from mobilekit.compression.compressed import CompressedModel
-from mobilekit.compression.schemes.registry import Scheme
+from mobilekit.compression.plan import SKIP, Plan, Rule
+from mobilekit.compression.plan_file import plan_from_json
 from mobilekit.compression.schemes.registry import scheme as find_scheme
-from mobilekit.errors import InputError, short
+from mobilekit.compression.schemes.registry import schemes
+from mobilekit.errors import InputError, short, unknown
 from mobilekit.host import versions
 from mobilekit.models.model import Model
 from mobilekit.models.tasks import TASKS
@@ -90,21 +92,41 @@ def checked_lengths(lengths: Sequence[int], model: Model | None = None) -> tuple
     return tuple(sorted(lengths))
 
 
-def checked_scheme(targets: Sequence[Target], scheme: Scheme, minimum_ios: int) -> None:
-    """Raise InputError when a target cannot hold a scheme, or not on `minimum_ios`; nothing is swapped silently."""
+def not_held(target: Target, plan: Plan) -> Rule | None:
+    """The first rule of a plan whose scheme a target cannot hold."""
+    held = (*target.schemes, SKIP.name)
+    return next((rule for rule in plan.rules if rule.scheme.name not in held), None)
+
+
+def checked_plan(targets: Sequence[Target], plan: Plan, minimum_ios: int) -> None:
+    """Raise InputError when a target cannot hold a plan's scheme, or not on `minimum_ios`; nothing is swapped
+    silently."""
     for target in targets:
-        if scheme.name not in target.schemes:
+        wrong = not_held(target, plan)
+        if wrong is not None:
+            scheme = wrong.scheme
             why = f" ({target.refused[scheme.name]})" if scheme.name in target.refused else ""
             raise InputError(
-                f"target '{target.name}' cannot hold scheme '{scheme.name}'{why}; it can hold "
+                f"{wrong.where}target '{target.name}' cannot hold scheme '{scheme.name}'{why}; it can hold "
                 f"{', '.join(target.schemes)}."
             )
-        if target.name == "coreml" and minimum_ios < scheme.minimum_ios:
+        if target.name == "coreml" and minimum_ios < plan.minimum_ios:
+            rule = max(plan.rules, key=lambda each: each.scheme.minimum_ios)
+            scheme = rule.scheme
             older = [name for name in target.schemes if find_scheme(name).minimum_ios <= minimum_ios]
             raise InputError(
-                f"scheme '{scheme.name}' needs iOS {scheme.minimum_ios} on Core ML; give --minimum-ios "
+                f"{rule.where}scheme '{scheme.name}' needs iOS {scheme.minimum_ios} on Core ML; give --minimum-ios "
                 f"{scheme.minimum_ios}, or one that iOS {minimum_ios} has: {', '.join(older)}."
             )
+
+
+def require_known_plan(artifact: Artifact) -> None:
+    """Raise InputError for an artifact of a scheme, or of a plan with one, that this version does not know."""
+    content, where = artifact.manifest.content, f"{artifact.folder / MANIFEST_FILE}: "
+    # A plan has a name of its own, by which the artifact is called too.
+    if content["scheme"] not in schemes() and not content["name"].endswith(f"-{content['scheme']}"):
+        raise unknown("scheme", content["scheme"], schemes(), where)
+    plan_from_json(content["scheme"], content["plan"], f"{where}its plan: ")
 
 
 def checked_inputs(targets: Sequence[Target], model: Model, lengths: Sequence[int], minimum_ios: int) -> None:
@@ -174,7 +196,7 @@ def build_manifest(subject: Subject, target: Target, emission: Emission, golden:
     size, sha = size_and_hash(folder / file)
     others = {p.name: size_and_hash(p)[1] for p in sorted(folder.iterdir()) if p.name != file}
     tensors = tensor_entries(compressed, max(subject.lengths))
-    limits = thresholds(compressed.scheme)
+    limits = thresholds(precision(tensors))
     largest = max(abs(value) for entry in golden for value in entry["output"])
     output, task = compressed.head.output_name, compressed.head.task
     return {
@@ -196,7 +218,7 @@ def build_manifest(subject: Subject, target: Target, emission: Emission, golden:
         "sha256": sha,
         "files": others,
         "scheme": compressed.scheme,
-        "plan": [{"pattern": "*", "scheme": compressed.scheme}],
+        "plan": compressed.rules,
         "inputs": [_port(name, "int32", [1, "length"], _MEANING[name]) for name in emission.input_names],
         "outputs": [
             _port(output, "float32", output_shape(compressed), OUTPUTS[task]),

@@ -21,8 +21,10 @@ from export.manifest import (
     build_manifest,
     checked_inputs,
     checked_lengths,
-    checked_scheme,
+    checked_plan,
     file_name,
+    not_held,
+    require_known_plan,
     subject,
     takes_pairs,
 )
@@ -33,9 +35,8 @@ from export.worker import Workers, shared_workers
 from mobilekit.artifact import MANIFEST_FILE, Artifact, Json, open_folder, write_manifest
 from mobilekit.compression.compressed import CompressedModel, save_records
 from mobilekit.compression.folder import compressed_of
-from mobilekit.compression.schemes.registry import scheme as find_scheme
-from mobilekit.compression.schemes.registry import schemes
-from mobilekit.errors import CheckFailedError, EngineError, InputError, MissingExtraError, MobilekitError, unknown
+from mobilekit.compression.plan import Plan, plan_of
+from mobilekit.errors import CheckFailedError, EngineError, InputError, MissingExtraError, MobilekitError
 from mobilekit.host import describe, is_installed
 from mobilekit.models.load import load
 from mobilekit.models.model import Model
@@ -102,7 +103,7 @@ class ExportError(CheckFailedError):
 def export(
     model: str | Path | Model = "minilm-l6",
     target: str | Sequence[str] | None = None,
-    scheme: str = "int8",
+    scheme: str | Plan = "int8",
     *,
     texts: Sequence[str] | None = None,
     lengths: Sequence[int] = DEFAULT_LENGTHS,
@@ -115,25 +116,26 @@ def export(
     """Compress a model once and write it for each target, check every file, and time it.
 
     model: a built-in name, a folder, a hub id, or a loaded Model. target: one, several, or None for all. scheme: as
-    `list schemes` prints. texts: what activations are looked at on (None: built-in text). lengths: sequence lengths of
-    one artifact. minimum_ios: 16, 17 or 18. out: the artifacts go to `out/<model>-<scheme>/<target>`. force: replace
-    what is there. keep_failing: keep an artifact that fails a check, marked. report(target, text) is told what is
-    being done.
+    `list schemes` prints, or a plan or its TOML file. texts: what activations are looked at on (None: built-in text).
+    lengths: sequence lengths of one artifact. minimum_ios: 16, 17 or 18. out: the artifacts go to
+    `out/<model>-<scheme>/<target>`. force: replace what is there. keep_failing: keep an artifact that fails a check,
+    marked. report(target, text) is told what is being done.
 
     Raises InputError before any work when something asked for is impossible, ExportError (with all results) when a
     target failed.
     """
-    chosen = [find_target(name) for name in prepare(target, scheme, minimum_ios)]
+    plan = plan_of(scheme)
+    chosen = [find_target(name) for name in prepare(target, plan, minimum_ios)]
     refuse_unwritable(Path(out))
     loaded = model if isinstance(model, Model) else load(model)
     wanted = checked_lengths(lengths, loaded)
     checked_inputs(chosen, loaded, wanted, minimum_ios)
-    place = Path(out) / artifact_name(loaded, scheme)
+    place = Path(out) / artifact_name(loaded, plan.name)
     refuse_unwritable(place)
     for each in chosen:
         refuse_existing(place / each.name, force, MANIFEST_FILE)
     report("model", "compressing the weights")
-    compressed = compressed_of(loaded, scheme, texts)
+    compressed = compressed_of(loaded, plan, texts)
     require_space(place, _space(compressed, len(chosen)))
     entries = golden(compressed, loaded, wanted)
     job = _Job(subject(loaded, compressed, wanted), entries, minimum_ios, place, force, keep_failing, report)
@@ -148,19 +150,19 @@ def export(
     return results
 
 
-def prepare(target: str | Sequence[str] | None, scheme: str, minimum_ios: int) -> list[str]:
+def prepare(target: str | Sequence[str] | None, scheme: str | Plan, minimum_ios: int) -> list[str]:
     """Names of the targets asked for; raises InputError for whatever can be refused before a model is loaded."""
     names = list(targets()) if target is None else [target] if isinstance(target, str) else list(dict.fromkeys(target))
     if not names:
         raise InputError("no target given.")
     chosen = [find_target(name) for name in names]
-    wanted = find_scheme(scheme)
+    plan = plan_of(scheme)
     if target is None:
-        # All targets means all that have the scheme.
-        chosen = [each for each in chosen if scheme in each.schemes]
+        # All targets means all that have the scheme, or each of a plan's where any has.
+        chosen = [each for each in chosen if not_held(each, plan) is None] or chosen
     if minimum_ios not in MINIMUM_IOS:
         raise InputError(f"--minimum-ios {minimum_ios} is unknown; choose from {', '.join(map(str, MINIMUM_IOS))}.")
-    checked_scheme(chosen, wanted, minimum_ios)
+    checked_plan(chosen, plan, minimum_ios)
     for each in chosen:
         _require_packages(each)
     return [each.name for each in chosen]
@@ -279,8 +281,7 @@ def recheck(
     """All checks of an artifact again, from its files. Raises ArtifactError when it cannot be opened at all."""
     artifact = open_folder(folder)
     target_of(artifact)
-    if artifact.manifest.content["scheme"] not in schemes():
-        raise unknown("scheme", artifact.manifest.content["scheme"], schemes(), f"{artifact.folder / MANIFEST_FILE}: ")
+    require_known_plan(artifact)
     if artifact.manifest.content["file"] in artifact.altered():
         # Nothing else can be said of a file that is not the one which was exported.
         return artifact, [check_files(artifact)]

@@ -107,10 +107,10 @@ class Target:
 
     extra: the pip extra. schemes: what it can hold. refused: by scheme, why it is not among them. scale_bytes: bytes a
     scale takes in the file, with its zero point; group_scale_bytes: the same where a row has several. rest_bytes: by
-    scheme, bytes of a value that is not quantized (4 where not named). usage: Markdown for the artifact's README, with
-    {file}, {class}, {entry}, {length}, {output} and {size} to fill in. read_weights, read_inputs and attached_bytes (of
-    what the file carries for task libraries, vocabulary and all) work on the file alone, in any process, without the
-    engine.
+    scheme, bytes of a value that is not quantized, where they are less than its record's own. usage: Markdown for the
+    artifact's README, with {file}, {class}, {entry}, {length}, {output} and {size} to fill in. read_weights,
+    read_inputs and attached_bytes (of what the file carries for task libraries, vocabulary and all) work on the file
+    alone, in any process, without the engine.
     """
 
     name: str

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+
+from mobilekit.artifact import Json
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,13 @@ _BY_SCHEME = {"fp32": _EXACT, "fp16": _HALF}
 def thresholds(scheme: str) -> Thresholds:
     """The thresholds of a scheme; everything below fp16 has those of int8."""
     return _BY_SCHEME.get(scheme, _QUANTIZED)
+
+
+def precision(tensors: Iterable[Json]) -> str:
+    """The scheme whose thresholds hold for a manifest's tensors, whatever plan they are of: fp32 where all of them are
+    float32, fp16 where all are floats, else int8."""
+    kinds = {entry["bits"] if entry["kind"] == "dense" else 8 for entry in tensors}
+    return "fp32" if kinds <= {32} else "fp16" if kinds <= {16, 32} else "int8"
 
 
 # A single embedding's cosine, where the mean keeps the limit above. int8 activations are rounded to 1/255 of their

@@ -38,7 +38,7 @@ class Converter:
     def __init__(self, model: CompressedModel, minimum_ios: int) -> None:
         self.model, self.minimum_ios = model, minimum_ios
         # Only float32 weights need float32 arithmetic; the phone's accelerators work in float16.
-        self.half = model.scheme != "fp32"
+        self.half = not model.is_single
         self._blocks = CoreMLBlocks(model, self.half)
 
     @contextlib.contextmanager

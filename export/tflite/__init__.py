@@ -18,7 +18,6 @@ register(
         emit=lazily("export.tflite.emit", "emit"),
         read_weights=lazily("export.tflite.read", "read_weights"),
         read_inputs=lazily("export.tflite.read", "read_inputs"),
-        rest_bytes={"fp16": 2},
         attached_bytes=lazily("export.tflite.metadata", "attached_bytes"),
         # benchmarks/results/overhead.json, rounded up.
         overhead=Overhead(once=5_000, per_length=7_600, per_layer=3_200),

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from mobilekit.errors import InputError
+
+if TYPE_CHECKING:
+    from mobilekit.compression.plan import Plan
 
 calibration_option = click.option(
     "--calibration",
@@ -13,18 +18,15 @@ calibration_option = click.option(
 )
 
 
-def calibration_texts(spec: str | None, scheme: str) -> list[str] | None:
+def calibration_texts(spec: str | None, plan: Plan) -> list[str] | None:
     """Texts of what the option names, None where it is not given.
 
-    Raises InputError when the scheme does not look at text, and when there is none in what is named.
+    Raises InputError when the plan does not look at text, and when there is none in what is named.
     """
-    from mobilekit.compression.schemes.registry import scheme as find_scheme
-
-    found = find_scheme(scheme)
     if spec is None:
         return None
-    if not found.looks_at_text:
-        raise InputError(f"--calibration: scheme '{scheme}' looks at no text; leave it out.")
+    if not plan.looks_at_text:
+        raise InputError(f"--calibration: {plan.kind} '{plan.name}' looks at no text; leave it out.")
     from mobilekit.compression.calibrate import MOST_TEXTS, checked_texts
     from mobilekit.text.data.texts import load_texts
 

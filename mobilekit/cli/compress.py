@@ -7,12 +7,12 @@ from pathlib import Path
 import click
 
 from mobilekit.cli.calibration import calibration_option, calibration_texts
-from mobilekit.cli.options import Folder, as_json, print_json
+from mobilekit.cli.options import Folder, as_json, print_json, scheme_option
 
 
 @click.command()
 @click.option("--model", default="minilm-l6", show_default=True, help="A built-in name, a folder or a hub id.")
-@click.option("--scheme", default="int8", show_default=True, help="How weights are kept: see `list schemes`.")
+@scheme_option
 @calibration_option
 @click.option("--task", help="What the head is for, where the checkpoint does not say: sentence-embedding, ...")
 @click.option("--out", type=Folder(), required=True, help="Output folder.")
@@ -28,6 +28,7 @@ def command(
       mobilekit compress --model ./my-bert --scheme int8 --out my-bert-int8
       mobilekit export --model my-bert-int8 --scheme int8
       mobilekit compress --model ./my-bert --scheme int4 --calibration train.csv --out my-bert-int4
+      mobilekit compress --model ./my-bert --scheme plan.toml --out my-bert-plan
 
     The folder is a checkpoint with the decoded weights, and records.safetensors with the codes and scales themselves.
     `export` takes records as they are, on another machine too. At int4 codes are made for the inputs that each matrix
@@ -35,18 +36,21 @@ def command(
     """
     from mobilekit.compression.compress import compress
     from mobilekit.compression.folder import refuse_output, save_compressed
+    from mobilekit.compression.plan import plan_of
     from mobilekit.models.load import load
 
     # The cheap refusals come before a model is loaded.
-    texts = calibration_texts(calibration, scheme)
+    plan = plan_of(scheme)
+    texts = calibration_texts(calibration, plan)
     refuse_output(out, force, None)
     loaded = load(model, task)
-    compressed = compress(loaded, scheme, texts)
+    compressed = compress(loaded, plan, texts)
     notes = save_compressed(loaded, compressed, out, force)
     size = sum(p.stat().st_size for p in out.iterdir() if p.name == "records.safetensors")
     for note in (*loaded.notes, *notes):
         click.echo(f"note: {note}", err=True)
     if as_json:
-        print_json({"folder": str(out), "scheme": scheme, "parameters": compressed.parameters, "records_bytes": size})
+        about = {"folder": str(out), "scheme": plan.name, "plan": plan.to_json()}
+        print_json({**about, "parameters": compressed.parameters, "records_bytes": size})
     else:
-        click.echo(f"{out}: {compressed.parameters:,} parameters as {scheme}, records {size / 1e6:.2f} MB")
+        click.echo(f"{out}: {compressed.parameters:,} parameters as {plan.name}, records {size / 1e6:.2f} MB")

@@ -8,17 +8,28 @@ from typing import TYPE_CHECKING
 import click
 
 from mobilekit.cli.calibration import calibration_option, calibration_texts
-from mobilekit.cli.options import Folder, Lengths, as_json, print_json, print_table, progress_lines, quiet
+from mobilekit.cli.options import (
+    Folder,
+    Lengths,
+    as_json,
+    print_json,
+    print_table,
+    progress_lines,
+    quiet,
+    scheme_option,
+)
 from mobilekit.errors import InputError
 
 if TYPE_CHECKING:
     from export.pipeline import ExportResult
+    from export.registry import Target
+    from mobilekit.compression.plan import Plan
 
 
 @click.command()
 @click.option("--model", default="minilm-l6", show_default=True, help="A built-in name, a folder or a hub id.")
 @click.option("--target", "targets", multiple=True, help="executorch, coreml or tflite; may repeat.  [default: all]")
-@click.option("--scheme", default="int8", show_default=True, help="How weights are kept: see `list schemes`.")
+@scheme_option
 @calibration_option
 @click.option(
     "--lengths", type=Lengths(), default="32,128", show_default=True, help="Sequence lengths of the one file."
@@ -57,6 +68,7 @@ def command(
       mobilekit export --model ./my-bert --scheme fp16 --target coreml --target tflite
       mobilekit export --model sentence-transformers/all-MiniLM-L6-v2 --lengths 64
       mobilekit export --model ./my-bert --scheme int4 --calibration train.csv
+      mobilekit export --model ./my-bert --scheme plan.toml
 
     The artifacts are folders: OUT/<model>-<scheme>/<target>, with the model file, manifest.json, tokenizer.json and a
     README with the lines that run it. Exit code 3: a check failed.
@@ -64,16 +76,17 @@ def command(
     from export.manifest import LATEST_IOS, checked_name
     from export.pipeline import ExportError, export, prepare
     from export.registry import targets as registered
+    from mobilekit.compression.plan import plan_of
     from mobilekit.models.load import load
 
     with progress_lines(not quiet and not as_json) as report:
         # The cheap refusals come before a model is loaded.
         least = LATEST_IOS if minimum_ios is None else minimum_ios
-        chosen = prepare(list(targets) or None, scheme, least)
+        plan = plan_of(scheme)
+        chosen = prepare(list(targets) or None, plan, least)
         _refuse_early(chosen, minimum_ios, lengths, name, out)
-        for left in () if targets else sorted(set(registered()) - set(chosen)):
-            click.echo(f"note: target '{left}' is left out: it cannot hold scheme '{scheme}'.", err=True)
-        texts = calibration_texts(calibration, scheme)
+        _note_left_out(plan, [] if targets else [t for name, t in registered().items() if name not in chosen])
+        texts = calibration_texts(calibration, plan)
         report("model", f"loading {model}")
         loaded = load(model, task, revision)
         loaded.name = name or checked_name(loaded.name, given=False)
@@ -85,7 +98,7 @@ def command(
             results = export(
                 loaded,
                 chosen,
-                scheme,
+                plan,
                 texts=texts,
                 lengths=lengths,
                 minimum_ios=least,
@@ -102,6 +115,16 @@ def command(
         show(results)
     if failure is not None:
         raise failure
+
+
+def _note_left_out(plan: Plan, targets: list[Target]) -> None:
+    from export.manifest import not_held
+
+    for left in targets:
+        rule = not_held(left, plan)
+        if rule is not None:
+            said = f"target '{left.name}' is left out: it cannot hold scheme '{rule.scheme.name}'"
+            click.echo(f"note: {rule.where}{said}.", err=True)
 
 
 def _refuse_early(

@@ -18,6 +18,9 @@ from mobilekit.errors import InputError, short
 as_json = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON for machines; nothing else on standard output."
 )
+scheme_option = click.option(
+    "--scheme", default="int8", show_default=True, help="How weights are kept: see `list schemes`; or a plan.toml."
+)
 quiet = click.option("--quiet", "-q", is_flag=True, help="No progress.")
 
 

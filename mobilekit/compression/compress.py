@@ -1,4 +1,4 @@
-"""`compress`: a model and a scheme become records, once, before any target is thought of."""
+"""`compress`: a model and a plan become records, once, before any target is thought of."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from mobilekit.compression.calibrate import checked_texts, input_magnitudes, linear_maps
 from mobilekit.compression.compensate import Inputs
 from mobilekit.compression.compressed import CompressedModel
+from mobilekit.compression.plan import Plan, is_weight, plan_of
 from mobilekit.compression.records import Record
 from mobilekit.compression.schemes.registry import Scheme
-from mobilekit.compression.schemes.registry import scheme as find_scheme
-from mobilekit.compression.sequential import sequential_records
+from mobilekit.compression.sequential import Make, sequential_records
 from mobilekit.compression.smooth import smoothed_linears, smoothing
 from mobilekit.errors import CompressionError
 from mobilekit.text.calibration import TEXTS
@@ -24,51 +24,67 @@ from mobilekit.text.calibration_more import MORE_TEXTS
 if TYPE_CHECKING:
     from mobilekit.models.model import Model
 
-# Small tables that are added, not multiplied: their bytes are few and their rounding would be in every token.
-_KEPT = ("embeddings.position.weight", "embeddings.token_type.weight")
 
-
-def compress(model: Model, scheme: str | Scheme, texts: Sequence[str] | None = None) -> CompressedModel:
+def compress(model: Model, scheme: str | Scheme | Plan, texts: Sequence[str] | None = None) -> CompressedModel:
     """Records of every unique tensor of `model`.
 
-    scheme: a name that `list schemes` prints, or a Scheme itself. texts: what activations are looked at on, best like
-    what the model will read; None: built-in text; none at all: nothing is smoothed, and codes are made for the weights
-    alone. Raises InputError for an unknown scheme and for texts without a word, CompressionError (naming the tensor)
-    when a tensor cannot be compressed so.
+    scheme: a name that `list schemes` prints, a plan (or its TOML file), or a Scheme itself. texts: what activations
+    are looked at on, best like what the model will read; None: built-in text; none at all: nothing is smoothed, and
+    codes are made for the weights alone. Raises InputError for an unknown scheme, a plan that does not fit the model
+    and texts without a word, CompressionError (naming the tensor) when a tensor cannot be compressed so.
     """
-    chosen = scheme if isinstance(scheme, Scheme) else find_scheme(scheme)
+    plan = plan_of(scheme)
     # Outliers are few and show in any text; how inputs go together takes more of it.
     few, many = (TEXTS, (*TEXTS, *MORE_TEXTS)) if texts is None else 2 * (checked_texts(texts),)
     tensors = model.tensors()
+    rules = plan.assigned({name: values.ndim for name, values in tensors.items()})
+    chosen = {name: rule.scheme for name, rule in rules.items()}
     _refuse_not_finite(tensors)
     multipliers: dict[str, NDArray[np.float32]] = {}
-    if chosen.smooth and few:
-        vectors = smoothing(tensors, input_magnitudes(model, few), chosen.smooth)
-        for name, smoothed in smoothed_linears(list(tensors)).items():
-            multipliers |= dict.fromkeys(smoothed, vectors[name])
-        tensors |= {name: tensors[name] / multiplier for name, multiplier in multipliers.items()}
-        tensors |= vectors
-    calibrated = chosen.calibrated if many else None
-    linears = {f"{name}.weight" for name in linear_maps(model.module)} if calibrated else set()
+    strengths = _strengths(chosen) if few else {}
+    if strengths:
+        readers = smoothed_linears(list(tensors))
+        vectors = smoothing(tensors, input_magnitudes(model, few), strengths)
+        for name, vector in vectors.items():
+            multipliers |= dict.fromkeys(readers[name], vector)
+            chosen[name] = chosen[readers[name][0]]
+        tensors |= {name: tensors[name] / multiplier for name, multiplier in multipliers.items()} | vectors
+    linears = {f"{name}.weight" for name in linear_maps(model.module)} if many else set()
     # A decoder that is the token table has no tensor of its own.
-    weights = {name: tensors.pop(name) for name in sorted(linears & set(tensors))}
+    calibrated = sorted(name for name in linears & set(tensors) if chosen[name].calibrated is not None)
+    weights = {name: tensors.pop(name) for name in calibrated}
     for name, values in weights.items():
         with _named(name):
             # What a scheme cannot hold for its shape is refused now, not when the text has been looked at.
-            chosen.weights(values[:1])
+            chosen[name].weights(values[:1])
     records: dict[str, Record] = {}
     for name, values in sorted(tensors.items()):
-        make = chosen.weights if is_weight(name, values.ndim) else chosen.rest
+        make = chosen[name].weights if is_weight(name, values.ndim) else chosen[name].rest
         with _named(name):
             records[name] = make(values)
-    if calibrated is not None:
+    if weights:
+        records |= sequential_records(model, weights, records, multipliers, _calibrated(chosen), many)
+    return CompressedModel(model.config, model.head, plan.name, dict(sorted(records.items())), tuple(plan.to_json()))
 
-        def made(name: str, weight: NDArray[np.float32], inputs: Inputs) -> Record:
-            with _named(name):
-                return calibrated(weight, inputs)
 
-        records |= sequential_records(model, weights, records, multipliers, made, many)
-    return CompressedModel(model.config, model.head, chosen.name, dict(sorted(records.items())))
+def _strengths(chosen: Mapping[str, Scheme]) -> dict[str, float]:
+    """How much is moved by each vector of smoothing, by its name; none where nothing is.
+
+    Maps that read one norm share a vector, so the least of what their schemes ask for: what has the fewest bits has
+    the least room for outliers, and a float map, above all a skipped one, stays as it is only without any.
+    """
+    found = {name: min(chosen[weight].smooth for weight in w) for name, w in smoothed_linears(list(chosen)).items()}
+    return {name: strength for name, strength in found.items() if strength}
+
+
+def _calibrated(chosen: Mapping[str, Scheme]) -> Make:
+    def make(name: str, weight: NDArray[np.float32], inputs: Inputs) -> Record:
+        calibrated = chosen[name].calibrated
+        assert calibrated is not None
+        with _named(name):
+            return calibrated(weight, inputs)
+
+    return make
 
 
 def _refuse_not_finite(tensors: Mapping[str, NDArray[np.float32]]) -> None:
@@ -84,8 +100,3 @@ def _named(name: str) -> Iterator[None]:
         yield
     except CompressionError as error:
         raise CompressionError(f"{name}: {error}") from error
-
-
-def is_weight(name: str, dimensions: int) -> bool:
-    """Whether a tensor is one that schemes compress: a matrix of a linear map, or the token table."""
-    return dimensions == 2 and name not in _KEPT

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +26,25 @@ class CompressedModel:
     """Records by tensor name (`layers.0.attention.query.weight`), each unique tensor once.
 
     Schemes that smooth have a vector `layers.0.attention.smooth.weight` more for each input that is smoothed.
-    A shared layer's tensors carry the index of the layer that owns them (`EncoderConfig.attention_of`).
+    A shared layer's tensors carry the index of the layer that owns them (`EncoderConfig.attention_of`). scheme: its
+    name, or the plan's. plan: the plan's rules (`Plan.to_json`); none: the scheme holds for every tensor.
     """
 
     encoder: EncoderConfig
     head: HeadConfig
     scheme: str
     records: Mapping[str, Record] = field(repr=False)
+    plan: tuple[dict[str, Any], ...] = field(default=(), repr=False)
+
+    @property
+    def rules(self) -> list[dict[str, Any]]:
+        """The rules of the plan: one where it is a scheme."""
+        return list(self.plan) or [{"pattern": "*", "scheme": self.scheme}]
+
+    @property
+    def is_single(self) -> bool:
+        """Whether every tensor is float32."""
+        return all(isinstance(r, Dense) and r.values.dtype == np.float32 for r in self.records.values())
 
     def decoded(self) -> dict[str, NDArray[np.float32]]:
         """Every tensor of the plain float model, float32: decoded from its record, smoothing undone (both exact)."""
@@ -51,7 +64,7 @@ class CompressedModel:
 
 
 def save_records(model: CompressedModel, path: Path) -> None:
-    """Write all records, the configuration and the scheme to one safetensors file, the same bytes every time."""
+    """Write all records, the configuration and the plan to one safetensors file, the same bytes every time."""
     from safetensors.numpy import save
 
     tensors: dict[str, NDArray[np.generic]] = {}
@@ -75,6 +88,7 @@ def save_records(model: CompressedModel, path: Path) -> None:
         "encoder": to_dict(model.encoder),
         "head": to_dict(model.head),
         "scheme": model.scheme,
+        "plan": model.rules,
         "bits": bits,
         "clustered": clustered,
     }
@@ -83,7 +97,7 @@ def save_records(model: CompressedModel, path: Path) -> None:
 
 
 def load_records(path: Path) -> CompressedModel:
-    """Read what `save_records` wrote; raises InputError when the file is not that."""
+    """Read what `save_records` wrote; raises InputError when the file is not that. The plan is as it stands there."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -98,13 +112,14 @@ def load_records(path: Path) -> CompressedModel:
     try:
         for name, width in about["bits"].items():
             records[name] = Quantized(tensors.pop(f"{name}.codes"), tensors.pop(f"{name}.scale"), int(width))
-        # Files from before there were clustered records have no list of them.
+        # Files from before there were clustered records have no list of them, and those from before plans no plan.
         for name in about.get("clustered", []):
             records[name] = Clustered(*(tensors.pop(f"{name}.{part}") for part in ("codes", "codebook", "scale")))
         for name, values in tensors.items():
             records[name] = Dense(values)
         encoder, head = encoder_from_dict(about["encoder"]), head_from_dict(about["head"])
-        return CompressedModel(encoder, head, str(about["scheme"]), dict(sorted(records.items())))
+        plan = tuple(about.get("plan", []))
+        return CompressedModel(encoder, head, str(about["scheme"]), dict(sorted(records.items())), plan)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise InputError(f"{path}: incomplete records ({error}); compress again.") from error
     except MobilekitError as error:

@@ -9,6 +9,9 @@ import numpy as np
 
 from mobilekit.compression.compress import compress
 from mobilekit.compression.compressed import RECORDS_FILE, CompressedModel, load_records, save_records
+from mobilekit.compression.plan import Plan, plan_of
+from mobilekit.compression.plan_file import plan_from_json, plan_text
+from mobilekit.compression.schemes.registry import schemes
 from mobilekit.errors import InputError
 from mobilekit.models.model import Model
 from mobilekit.models.save import save_model
@@ -16,7 +19,7 @@ from mobilekit.staging import refuse_existing, refuse_unwritable, staged
 
 
 def save_compressed(model: Model, compressed: CompressedModel, folder: Path, force: bool = False) -> list[str]:
-    """Write checkpoint and records to `folder`; returns notes of `save_model`.
+    """Write checkpoint, records and the plan, if there is one, to `folder`; returns notes of `save_model`.
 
     The checkpoint holds the decoded weights: what `transformers` loads from it is what the artifacts compute with.
     `model` gets those weights too.
@@ -26,6 +29,10 @@ def save_compressed(model: Model, compressed: CompressedModel, folder: Path, for
     with staged(folder, force, RECORDS_FILE) as beside:
         notes = save_model(model, beside)
         save_records(compressed, beside / RECORDS_FILE)
+        plan = plan_from_json(compressed.scheme, compressed.rules, "")
+        if not plan.is_ready:
+            # `export` is to be given what the records are of, on another machine too.
+            (beside / f"{plan.name}.toml").write_text(plan_text(plan), encoding="utf-8")
     return notes
 
 
@@ -40,21 +47,23 @@ def refuse_output(folder: Path, force: bool, source: Path | None) -> None:
         raise InputError(f"{folder}: holds the model itself, which would be lost; choose another output folder.")
 
 
-def compressed_of(model: Model, scheme: str, texts: Sequence[str] | None = None) -> CompressedModel:
+def compressed_of(model: Model, scheme: str | Plan, texts: Sequence[str] | None = None) -> CompressedModel:
     """The records that the folder of `model` carries, or else those that `compress` makes of it.
 
     Raises what `records_of` and `compress` raise, and InputError for texts where there are records already.
     """
-    found = records_of(model, model.folder, scheme) if model.folder else None
+    plan = plan_of(scheme)
+    found = records_of(model, model.folder, plan) if model.folder else None
     if found is not None and texts is not None:
         raise InputError(f"{model.folder}: its records are taken as they are; leave out the calibration text.")
-    return found or compress(model, scheme, texts)
+    return found or compress(model, plan, texts)
 
 
-def records_of(model: Model, folder: Path, scheme: str) -> CompressedModel | None:
+def records_of(model: Model, folder: Path, scheme: str | Plan) -> CompressedModel | None:
     """The records that a folder carries, or None if it has none.
 
-    Raises InputError when they are of another scheme, or do not decode to the weights of `model`, loaded from there.
+    Raises InputError when they are of another scheme or plan, or do not decode to the weights of `model`, loaded from
+    there.
     """
     file = folder / RECORDS_FILE
     if not file.exists():
@@ -62,11 +71,28 @@ def records_of(model: Model, folder: Path, scheme: str) -> CompressedModel | Non
     if not file.is_file():
         raise InputError(f"{file}: is not a file; compress again.")
     compressed = load_records(file)
-    if compressed.scheme != scheme:
-        raise InputError(f"{folder}: holds records of scheme '{compressed.scheme}'; export it with that --scheme.")
+    _require_plan(compressed, plan_of(scheme), folder)
     if compressed.encoder != model.config or compressed.head != model.head:
         raise InputError(f"{file}: was made for another configuration than config.json beside it; compress again.")
     decoded, tensors = compressed.decoded(), model.tensors()
     if set(decoded) != set(tensors) or not all(np.array_equal(decoded[n], tensors[n]) for n in tensors):
         raise InputError(f"{file}: does not belong to the weights beside it; compress again.")
     return compressed
+
+
+def _require_plan(compressed: CompressedModel, plan: Plan, folder: Path) -> None:
+    try:
+        made = plan_from_json(compressed.scheme, compressed.rules, f"{folder / RECORDS_FILE}: its plan: ")
+    except InputError as error:
+        raise InputError(f"{str(error).rstrip('.')}; compress again.") from error
+    if made.name == plan.name and made.to_json() == plan.to_json():
+        return
+    if made.name in schemes():
+        if made.name == plan.name:
+            raise InputError(f"{folder / RECORDS_FILE}: its scheme and its plan contradict each other; compress again.")
+        raise InputError(f"{folder}: holds records of scheme '{made.name}'; export it with that --scheme.")
+    other = "another plan of that name" if made.name == plan.name else f"{plan.kind} '{plan.name}'"
+    raise InputError(
+        f"{folder}: holds records of plan '{made.name}', not of {other}; export it with --scheme "
+        f"{folder / f'{made.name}.toml'}."
+    )

@@ -116,7 +116,9 @@ class _Walk:
         self._parameters = {tensor_name(n): p for n, p in self._ours.named_parameters()}
         with torch.no_grad():
             for name in set(others) & set(self._parameters):
-                self._parameters[name].copy_(torch.from_numpy(others[name].decode()))
+                decoded = others[name].decode()
+                plain = decoded * multipliers[name] if name in multipliers else decoded
+                self._parameters[name].copy_(torch.from_numpy(plain))
         self._states: list[tuple[Tensor, Tensor, Tensor]] = []
 
     def start(self, texts: Sequence[str]) -> None:

@@ -36,15 +36,19 @@ def smoothed_linears(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 
 def smoothing(
-    tensors: Mapping[str, NDArray[np.float32]], largest: Mapping[str, NDArray[np.float32]], strength: float
+    tensors: Mapping[str, NDArray[np.float32]],
+    largest: Mapping[str, NDArray[np.float32]],
+    strengths: Mapping[str, float],
 ) -> Vectors:
     """A multiplier for every input channel of the linear maps behind a norm, float32 [H] by smoothing name.
 
     tensors: of a float model, by name. largest: magnitudes of each linear map's inputs (`calibrate.input_magnitudes`).
-    strength: how much of the outliers goes into the weights (alpha there), 0 to 1.
+    strengths: how much of the outliers goes into the weights (alpha there), 0 to 1, for each vector that is wanted.
     """
     made = {}
-    for name, weights in smoothed_linears(list(tensors)).items():
+    readers = smoothed_linears(list(tensors))
+    for name, strength in strengths.items():
+        weights = readers[name]
         activation = np.maximum(largest[weights[0].removesuffix(".weight")], _LEAST_MAGNITUDE)
         weight = np.maximum(np.max([np.abs(tensors[w]).max(axis=0) for w in weights], axis=0), _LEAST_MAGNITUDE)
         factor = activation**strength / weight ** (1 - strength)

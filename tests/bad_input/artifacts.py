@@ -228,6 +228,15 @@ CASES = (
         True,
     ),
     Case(
+        "unknown scheme in its plan",
+        manifest("plan", [{"pattern": "*", "scheme": "int3"}], verb="check"),
+        r"manifest.json: its plan: rule 1 \(\*\): scheme 'int3' is unknown",
+        True,
+    ),
+    Case(
+        "rule without a scheme in it", manifest("plan", [{"pattern": "*"}]), "manifest.json: plan/0: .*; export", True
+    ),
+    Case(
         "task without such an output",
         manifest("task", "sentence-embedding"),
         "labels: a sentence-embedding model",

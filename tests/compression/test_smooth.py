@@ -34,15 +34,16 @@ def test_every_input_behind_a_norm_has_one_vector() -> None:
 
 def test_multipliers_have_three_bits_and_are_found_from_activations() -> None:
     model = load("tiny-classifier")
-    vectors = smoothing(model.tensors(), input_magnitudes(model, TEXTS[:4]), 0.75)
+    strengths = dict.fromkeys(smoothed_linears(list(model.tensors())), 0.75)
+    vectors = smoothing(model.tensors(), input_magnitudes(model, TEXTS[:4]), strengths)
     for vector in vectors.values():
         mantissa, _ = np.frexp(vector)
         assert set((mantissa * 8).tolist()) <= {4.0, 5.0, 6.0, 7.0}
         assert np.array_equal(vector, vector.astype(np.float16))
     # A channel that grows gets a smaller multiplier.
     model.module.encoder.embeddings.norm.bias.data[5] = 50.0
-    again = smoothing(model.tensors(), input_magnitudes(model, TEXTS[:4]), 0.75)["layers.0.attention.smooth.weight"]
-    assert again[5] < vectors["layers.0.attention.smooth.weight"][5] / 4
+    again = smoothing(model.tensors(), input_magnitudes(model, TEXTS[:4]), strengths)
+    assert again["layers.0.attention.smooth.weight"][5] < vectors["layers.0.attention.smooth.weight"][5] / 4
 
 
 def test_undoing_is_exact() -> None:

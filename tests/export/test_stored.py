@@ -8,7 +8,8 @@ from support import CLASSIFIER, SHARED, random_compressed
 from export.budget import budget_bytes, floor_bytes, groups
 from export.registry import Overhead, StoredWeight, Target
 from export.stored import compare, tensor_entries
-from mobilekit.compression.records import Quantized
+from export.thresholds import precision
+from mobilekit.compression.records import Dense, Quantized
 
 MODEL = random_compressed(SHARED, CLASSIFIER)
 ENTRIES = tensor_entries(MODEL, 32)
@@ -85,6 +86,21 @@ def test_floor_counts_every_scale_of_a_row() -> None:
             else:
                 expected += 4 * int(np.prod(entry["shape"]))
         assert floor_bytes(target, scheme, tensor_entries(model, 32)) == expected
+
+
+def test_floats_of_a_plan_count_at_their_own_width() -> None:
+    target = Target("t", ".t", "", ("fp32", "fp16"), (), 12, None, None, None, {"fp16": 2})  # type: ignore[arg-type]
+    model = random_compressed(SHARED, CLASSIFIER, "fp32")
+    table = Dense(model.records["embeddings.token.weight"].decode().astype(np.float16))
+    entries = tensor_entries(replace(model, records={**model.records, "embeddings.token.weight": table}), 32)
+    everything = sum(4 * int(np.prod(entry["shape"])) for entry in entries)
+    assert precision(entries) == "fp16" and floor_bytes(target, "fp32", entries) == everything - 2 * table.values.size
+    assert floor_bytes(target, "fp16", entries) == everything // 2
+
+
+def test_precision_of_a_scheme_is_its_own_and_of_codes_that_of_int8() -> None:
+    for scheme, expected in (("fp32", "fp32"), ("fp16", "fp16"), ("int8", "int8"), ("int4-g32", "int8")):
+        assert precision(tensor_entries(random_compressed(SHARED, CLASSIFIER, scheme), 32)) == expected
 
 
 def test_groups_cover_every_parameter() -> None:

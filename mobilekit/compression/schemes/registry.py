@@ -6,7 +6,7 @@ import functools
 import importlib
 import pkgutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,8 @@ class Scheme:
     weights: makes the record of a matrix (linear map or token table). rest: makes that of every other tensor (norms,
     biases, positions). calibrated: makes the record of a linear map for the inputs that it has on text (None: as
     `weights`, and text is not looked at for it). smooth: how much of activations' outliers is moved into the weights
-    first, 0 to 1. about: one line for tables. minimum_ios: least iOS whose Core ML holds it.
+    first, 0 to 1. about: one line for tables. minimum_ios: least iOS whose Core ML holds it. options: numbers that a
+    plan's rules may give, by name, and which; configure: makes the scheme for some of them.
     """
 
     name: str
@@ -36,11 +37,23 @@ class Scheme:
     minimum_ios: int = 16
     smooth: float = 0.0
     calibrated: Calibrated | None = None
+    options: Mapping[str, range] = field(default_factory=dict)
+    configure: Callable[..., Scheme] | None = None
+
+    @property
+    def is_float(self) -> bool:
+        """Whether weights are kept as everything else is: as floats."""
+        return self.weights is self.rest
 
     @property
     def looks_at_text(self) -> bool:
         """Whether what comes out depends on the text that activations are looked at with."""
         return bool(self.smooth) or self.calibrated is not None
+
+    def configured(self, **options: int) -> Scheme:
+        """The scheme with some of its options."""
+        assert self.configure is not None
+        return self.configure(**options)
 
 
 _schemes: dict[str, Scheme] = {}

@@ -1,0 +1,157 @@
+"""Plans: what is wrong in a TOML file, and plans that do not fit the model or the target."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from bad_input.arguments import line
+from bad_input.case import Case, Place, Spoil, export
+from bad_input.weights import about
+
+INT8 = '[[rule]]\npattern = "*"\nscheme = "int8"\n'
+
+
+def plan(text: str | bytes, *more: str, name: str = "p.toml") -> Spoil:
+    """An export with a plan that holds this text."""
+
+    def spoil(place: Place) -> list[str]:
+        (place.root / name).write_bytes(text.encode() if isinstance(text, str) else text)
+        return export("tiny-classifier", "--scheme", name, *more)
+
+    return spoil
+
+
+def rule(keys: str, *more: str, verb: str = "export", model: str = "tiny-classifier") -> Spoil:
+    """A verb with a plan whose second rule has these keys."""
+
+    def spoil(place: Place) -> list[str]:
+        (place.root / "p.toml").write_text(f"{INT8}[[rule]]\n{keys}\n")
+        if verb == "compress":
+            return ["compress", "--model", model, "--scheme", "p.toml", "--out", "o", *more]
+        return export(model, "--scheme", "p.toml", *more)
+
+    return spoil
+
+
+def _targets(keys: str, *targets: str) -> Spoil:
+    def spoil(place: Place) -> list[str]:
+        given = rule(keys)(place)
+        del given[given.index("--target") : given.index("--target") + 2]
+        return [*given, *targets]
+
+    return spoil
+
+
+def _pipe(place: Place) -> list[str]:
+    os.mkfifo(place.root / "p.toml")
+    return export("tiny-classifier", "--scheme", "p.toml")
+
+
+def _folder(place: Place) -> list[str]:
+    (place.root / "p.toml").mkdir()
+    return export("tiny-classifier", "--scheme", "p.toml")
+
+
+def _other_records(place: Place) -> list[str]:
+    place.copy("records")
+    (place.root / "p.toml").write_text(INT8)
+    return export(Path("m"), "--scheme", "p.toml")
+
+
+CASES = (
+    Case("plan missing", line("export", "--scheme", "no.toml"), "no.toml: not found; a plan is a TOML file, or give a"),
+    Case("plan missing to compress", line("compress", "--scheme", "no.toml", "--out", "o"), "no.toml: not found"),
+    Case("plan with a NUL", line("export", "--scheme", "a\0.toml"), "cannot be read|is no|not found"),
+    Case("plan that is a pipe", _pipe, "p.toml: is not a file"),
+    Case("plan that is a folder", _folder, "p.toml: is not a file"),
+    Case("plan empty", plan(""), r"p.toml: has no rules; begin each with a line \[\[rule\]\]"),
+    Case("plan that is no TOML", plan("rules:\n  - pattern: x"), "p.toml: not readable as TOML"),
+    Case("plan of bytes", plan(bytes(range(256))), "p.toml: not UTF-8 text"),
+    Case("plan of 2 MB", plan("#" * 2**21), "p.toml: 2,097,152 bytes are too many for a plan"),
+    Case("plan with another table", plan("[[rules]]\n"), "p.toml: key 'rules' is unknown; did you mean 'rule'"),
+    Case("plan called as a scheme", plan(INT8, name="int8.toml"), "int8.toml: 'int8' is the name of a scheme; call"),
+    Case("plan with a name of spaces", plan(INT8, name="my plan.toml"), "my plan.toml: a plan is called as its file"),
+    Case(
+        "rule with an unknown key",
+        rule('pattern = "head.*"\nscheme = "int8"\ngruop = 3'),
+        r"p.toml: rule 2 \(head.\*\): key 'gruop' is unknown; choose from pattern, scheme, skip",
+    ),
+    Case(
+        "rule without a scheme", rule('pattern = "*"'), r"p.toml: rule 2 \(\*\): needs either a scheme or skip = true"
+    ),
+    Case("rule without a pattern", rule('scheme = "int8"'), "p.toml: rule 2: has no pattern; for example pattern"),
+    Case(
+        "rule with a pattern of the wrong type", rule('pattern = 3\nscheme = "int8"'), "rule 2: pattern 3 has to be a"
+    ),
+    Case(
+        "rule with a scheme of the wrong type", rule('pattern = "*"\nscheme = 8'), r"rule 2 \(\*\): scheme is 8; it has"
+    ),
+    Case(
+        "rule with an unknown scheme",
+        rule('pattern = "*"\nscheme = "int5"'),
+        r"p.toml: rule 2 \(\*\): scheme 'int5' is unknown; did you mean 'int8'",
+    ),
+    Case(
+        "rule with bits out of range",
+        rule('pattern = "*"\nscheme = "int4"\nbits = 9'),
+        r"p.toml: rule 2 \(\*\): has bits, which the scheme's name says; choose from",
+    ),
+    Case("rule that skips a little", rule('pattern = "*"\nskip = "yes"'), "skip is 'yes'; it has to be true, or left"),
+    Case(
+        "pattern that matches nothing",
+        rule('pattern = "layers.*.atention.query"\nscheme = "int4"'),
+        r"p.toml: rule 2 \(layers.*query\): 'layers.*' matches no tensor; near names: layers\.\*\.attention\.query",
+    ),
+    Case(
+        "pattern that matches nothing to compress",
+        rule('pattern = "zzz"\nskip = true', verb="compress"),
+        r"p.toml: rule 2 \(zzz\): 'zzz' matches no tensor; there are embeddings",
+    ),
+    Case(
+        "pattern of a shared layer",
+        rule('pattern = "layers.3.*"\nskip = true', model="tiny-shared"),
+        r"rule 2 \(layers.3.\*\): 'layers.3.\*' matches no tensor; ",
+    ),
+    Case(
+        "pattern of floats with codes",
+        rule('pattern = "*.norm"\nscheme = "int4"'),
+        r"rule 2 \(\*.norm\): '\*.norm' matches no weight that 'int4' compresses: norms",
+    ),
+    Case(
+        "rule that a target cannot hold",
+        rule('pattern = "head.*"\nscheme = "int4-g32"'),
+        r"p.toml: rule 2 \(head.\*\): target 'tflite' cannot hold scheme 'int4-g32' \(groups .* fp32 there\); it can",
+    ),
+    Case(
+        "rule that ExecuTorch cannot hold",
+        _targets('pattern = "*.bias"\nscheme = "fp16"', "--target", "executorch"),
+        r"p.toml: rule 2 \(\*.bias\): target 'executorch' cannot hold scheme 'fp16' \(",
+    ),
+    Case(
+        "rule for old systems",
+        _targets('pattern = "head.*"\nscheme = "int4"', "--target", "coreml", "--minimum-ios", "16"),
+        r"p.toml: rule 2 \(head.\*\): scheme 'int4' needs iOS 18 on Core ML; give --minimum-ios 18, or one that iOS 16",
+    ),
+    Case(
+        "calibration for a plan of floats",
+        plan('[[rule]]\npattern = "*"\nskip = true\n', "--calibration", "no.txt"),
+        "--calibration: plan 'p' looks at no text; leave it out",
+    ),
+    Case("records of a scheme for a plan", _other_records, "m: holds records of scheme 'int8'; export it with that"),
+    Case(
+        "records with a plan that is none",
+        about(lambda v: v.update(plan=[3])),
+        "m/records.safetensors: its plan: a plan has to be a list of rules; compr",
+    ),
+    Case(
+        "records with a plan of unknown schemes",
+        about(lambda v: v.update(scheme="x", plan=[{"pattern": "*", "scheme": "int9"}])),
+        r"m/records.safetensors: its plan: rule 1 \(\*\): scheme 'int9' is unknown.*; compress again",
+    ),
+    Case(
+        "records whose scheme and plan differ",
+        about(lambda v: v.update(plan=[{"pattern": "*", "skip": True}])),
+        "m/records.safetensors: its scheme and its plan contradict each other; compress again",
+    ),
+)

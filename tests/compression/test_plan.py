@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mobilekit.compression.compress import compress
+from mobilekit.compression.compressed import CompressedModel, load_records, save_records
+from mobilekit.compression.folder import compressed_of, save_compressed
+from mobilekit.compression.plan import NO_RULE, SKIP, Plan, Rule, plan_of
+from mobilekit.compression.records import Dense, Quantized
+from mobilekit.compression.schemes.registry import scheme
+from mobilekit.errors import InputError
+from mobilekit.models.load import load
+
+FIRST = "layers.0.attention"
+
+
+def plan(*rules: tuple[str, str], name: str = "mixed") -> Plan:
+    """Rules from pattern to scheme; "skip" skips."""
+    return Plan(name, tuple(Rule(pattern, SKIP if s == "skip" else scheme(s), where="p: ") for pattern, s in rules))
+
+
+def dimensions(model: str) -> dict[str, int]:
+    return {name: values.ndim for name, values in load(model).tensors().items()}
+
+
+def kinds(compressed: CompressedModel) -> Mapping[str, str]:
+    """What each weight is kept as."""
+    return {
+        name: f"{record.bits} bits, {record.groups} a row"
+        if isinstance(record, Quantized)
+        else str(record.decode().dtype)
+        for name, record in compressed.records.items()
+        if not name.endswith("smooth.weight")
+    }
+
+
+def test_the_last_rule_that_matches_wins() -> None:
+    made = plan(("*", "int8"), ("layers.*", "int4"), ("layers.0.*", "fp16"), (f"{FIRST}.query", "skip"))
+    found = {name: rule.scheme.name for name, rule in made.assigned(dimensions("tiny-classifier")).items()}
+    assert found[f"{FIRST}.query.weight"] == found[f"{FIRST}.query.bias"] == "skip"
+    assert found[f"{FIRST}.key.weight"] == found["layers.0.ffn.norm.bias"] == "fp16"
+    assert found["layers.1.ffn.up.weight"] == "int4"
+    assert found["embeddings.token.weight"] == found["head.pooler.weight"] == "int8"
+
+
+def test_what_no_rule_names_stays_as_it_is() -> None:
+    made = plan(("layers.*.ffn.up", "int8"))
+    assert made.assigned(dimensions("tiny-classifier"))["head.pooler.weight"] is NO_RULE
+    model = load("tiny-classifier")
+    compressed = compress(model, made)
+    for name, values in model.tensors().items():
+        changed = name in ("layers.0.ffn.up.weight", "layers.1.ffn.up.weight")
+        assert np.array_equal(compressed.decoded()[name], values) == (not changed), name
+
+
+def test_whole_names_tell_weight_and_bias_apart() -> None:
+    found = plan(("*", "skip"), ("layers.*.query.bias", "fp16")).assigned(dimensions("tiny-classifier"))
+    assert found[f"{FIRST}.query.bias"].scheme.name == "fp16"
+    assert found[f"{FIRST}.query.weight"].scheme is SKIP
+
+
+@pytest.mark.parametrize("name", ["fp32", "fp16", "int8", "int4"])
+def test_a_scheme_is_a_plan_of_one_rule(name: str) -> None:
+    ready = plan_of(name)
+    assert ready.is_ready and ready.to_json() == [{"pattern": "*", "scheme": name}]
+    model = load("tiny-classifier")
+    one, other = compress(model, name), compress(model, replace(ready, name="own"))
+    assert {n: r.fingerprint() for n, r in one.records.items()} == {
+        n: r.fingerprint() for n, r in other.records.items()
+    }
+    assert one.rules == other.rules and (one.scheme, other.scheme) == (name, "own")
+
+
+@pytest.mark.parametrize("model", ["tiny-classifier", "tiny-shared", "tiny-words", "tiny-tagger"])
+def test_mixed_schemes_are_each_kept_as_it_says(model: str) -> None:
+    made = plan(("*", "int8"), ("layers.*.ffn.*", "int4-g32"), ("layers.*.attention.output", "skip"))
+    compressed = compress(load(model), made)
+    found = kinds(compressed)
+    assert found["layers.0.ffn.up.weight"].startswith("4 bits") and found["layers.0.ffn.up.weight"] != "4 bits, 1 a row"
+    assert found["embeddings.token.weight"] == found[f"{FIRST}.key.weight"] == "8 bits, 1 a row"
+    assert isinstance(compressed.records[f"{FIRST}.output.weight"], Dense)
+    assert np.array_equal(
+        compressed.decoded()[f"{FIRST}.output.weight"], load(model).tensors()[f"{FIRST}.output.weight"]
+    )
+    assert not compressed.is_single and compress(load(model), "fp32").is_single
+
+
+def test_skipped_tensors_stay_bit_equal_beside_smoothed_ones() -> None:
+    model = load("tiny-classifier")
+    skipped = [f"{FIRST}.query", "layers.1.ffn.up", "head.pooler", "embeddings.token"]
+    compressed = compress(model, plan(("*", "int8"), *((name, "skip") for name in skipped)))
+    vectors = {name for name in compressed.records if name.endswith("smooth.weight")}
+    # What a skipped map reads is not smoothed, for none of the maps that read it.
+    assert vectors == {"layers.0.ffn.smooth.weight", "layers.1.attention.smooth.weight"}
+    for name in skipped:
+        record = compressed.records[f"{name}.weight"]
+        assert isinstance(record, Dense) and np.array_equal(record.values, model.tensors()[f"{name}.weight"])
+
+
+def test_maps_that_read_one_norm_are_smoothed_as_the_least_of_them_asks() -> None:
+    model, name = load("tiny-classifier"), f"{FIRST}.smooth.weight"
+    eight, four, mixed = (
+        compress(model, made).records[name].decode()
+        for made in (plan(("*", "int8")), plan(("*", "int4")), plan(("*", "int8"), (f"{FIRST}.value", "int4")))
+    )
+    assert np.array_equal(mixed, four) and not np.array_equal(mixed, eight)
+
+
+def test_calibrated_maps_see_what_plain_ones_lost() -> None:
+    """Codes of int4 are made for the inputs that int8 maps before them really give, smoothing undone."""
+    model, later = load("tiny-classifier"), "layers.1.ffn.down"
+    alone = compress(model, plan((later, "int4")))
+    after = compress(model, plan(("layers.0.*", "int8"), (later, "int4")))
+    assert "layers.0.attention.smooth.weight" in after.records
+    weight = model.tensors()[f"{later}.weight"]
+    distances = [np.abs(made.decoded()[f"{later}.weight"] - weight).mean() for made in (alone, after)]
+    assert not np.array_equal(*(made.decoded()[f"{later}.weight"] for made in (alone, after)))
+    # int8 loses little, so what has to be made up for is little too.
+    assert max(distances) < 1.2 * min(distances)
+
+
+@pytest.mark.parametrize(
+    ("model", "pattern", "message"),
+    [
+        ("tiny-classifier", "layers.*.attention.quary", r"matches no tensor; near names: layers\.\*\.attention\.query"),
+        (
+            "tiny-classifier",
+            "embedding.token",
+            r"p: 'embedding.token' matches no tensor; near names: embeddings.token,",
+        ),
+        ("tiny-classifier", "Head.*", r"matches no tensor; "),
+        ("tiny-classifier", "zzz", r"there are embeddings.norm, .*layers\.\*\.attention\.key"),
+        ("tiny-shared", "layers.3.ffn.up", r"matches no tensor; near names: .*layers.0.ffn.up"),
+        ("tiny-classifier", "embeddings.position", "matches no weight that 'int8' compresses: norms, biases, posit"),
+        ("tiny-words", "head.decoder", "matches no weight that 'int8' compresses"),
+    ],
+)
+def test_patterns_without_effect_are_refused(model: str, pattern: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        compress(load(model), plan(("*", "int8"), (pattern, "int8")))
+
+
+def test_least_ios_and_looking_at_text_are_those_of_the_neediest_scheme() -> None:
+    assert plan(("*", "int8"), ("head.*", "int4")).minimum_ios == 18
+    assert plan(("*", "int8"), ("head.*", "skip")).minimum_ios == 16
+    assert plan(("*", "fp16"), ("head.*", "int8")).looks_at_text
+    assert not plan(("*", "fp16"), ("head.*", "skip")).looks_at_text
+
+
+def test_options_make_another_scheme() -> None:
+    found = replace(
+        scheme("int4"), options={"group": range(1, 9)}, configure=lambda group: replace(scheme("int4"), smooth=group)
+    )
+    assert found.configured(group=3).smooth == 3
+    rule = Rule("*", found.configured(group=3), {"group": 3})
+    assert rule.to_json() == {"pattern": "*", "scheme": "int4", "group": 3}
+    assert not Plan("int4", (rule,)).is_ready
+
+
+def test_records_carry_their_plan(tmp_path: Path) -> None:
+    made = plan(("*", "int8"), ("head.*", "skip"))
+    compressed = compress(load("tiny-classifier"), made)
+    save_records(compressed, tmp_path / "a")
+    again = load_records(tmp_path / "a")
+    assert again.scheme == "mixed" and again.rules == made.to_json() == compressed.rules
+
+
+def test_saved_folder_holds_the_plan_for_the_next_export(tmp_path: Path) -> None:
+    model, made = load("tiny-classifier"), plan(("*", "int8"), ("head.*", "skip"))
+    compressed, folder = compress(model, made), tmp_path / "out"
+    save_compressed(model, compressed, folder)
+    again = load(folder)
+    for given in (made, str(folder / "mixed.toml")):
+        found = compressed_of(again, given)
+        assert {n: r.fingerprint() for n, r in found.records.items()} == {
+            n: r.fingerprint() for n, r in compressed.records.items()
+        }
+    with pytest.raises(InputError, match=r"holds records of plan 'mixed', not of scheme 'int8'; export .*mixed.toml"):
+        compressed_of(again, "int8")
+    with pytest.raises(InputError, match="holds records of plan 'mixed', not of another plan of that name; export"):
+        compressed_of(again, plan(("*", "int8"), ("head.pooler", "skip")))
+
+
+def test_folder_of_a_scheme_has_no_plan_file(tmp_path: Path) -> None:
+    model = load("tiny-classifier")
+    save_compressed(model, compress(model, "int8"), tmp_path / "out")
+    assert not list((tmp_path / "out").glob("*.toml"))

@@ -1,0 +1,85 @@
+"""Plans on real engines: mixed records are written, checked and kept within their budget on every target."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from export.manifest import require_known_plan
+from export.pipeline import ExportResult, export, prepare, recheck
+from mobilekit.artifact import open_folder
+from mobilekit.compression.compress import compress
+from mobilekit.compression.folder import save_compressed
+from mobilekit.compression.plan_file import read_plan
+from mobilekit.errors import InputError
+from mobilekit.models.load import load
+
+EXAMPLE = Path(__file__).parents[2] / "docs" / "plans" / "mixed.toml"
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ExportResult]:
+    out = tmp_path_factory.mktemp("out")
+    return {r.target: r for r in export("tiny-classifier", scheme=str(EXAMPLE), lengths=(16,), out=out)}
+
+
+@pytest.mark.slow
+def test_every_target_holds_a_mixed_plan(results: dict[str, ExportResult]) -> None:
+    assert set(results) == {"coreml", "executorch", "tflite"}
+    bits = {}
+    for name, result in results.items():
+        assert result.passed and result.folder is not None
+        assert result.folder.parent.name == "tiny-classifier-mixed"
+        assert result.manifest["scheme"] == "mixed" and result.manifest["plan"] == read_plan(EXAMPLE).to_json()
+        assert result.manifest["tolerance"]["host"] == {"metric": "cosine", "limit": 0.999}
+        bits[name] = {t["name"]: (t["kind"], t["bits"]) for t in result.manifest["tensors"]}
+    assert bits["coreml"] == bits["executorch"] == bits["tflite"]
+    found = bits["coreml"]
+    assert found["head.pooler.weight"] == ("dense", 32) and "head.smooth.weight" not in found
+    assert found["embeddings.token.weight"] == found["layers.1.ffn.up.weight"] == ("quantized", 4)
+    assert found["layers.1.ffn.down.weight"] == ("quantized", 8)
+
+
+@pytest.mark.slow
+def test_artifacts_of_plans_are_checked_again(results: dict[str, ExportResult]) -> None:
+    folder = results["tflite"].folder
+    assert folder is not None
+    assert all(check.passed for check in recheck(folder)[1])
+    file = folder / "manifest.json"
+    content = json.loads(file.read_text())
+    content["plan"][1]["scheme"] = "int9"
+    file.write_text(json.dumps(content))
+    with pytest.raises(InputError, match=r"manifest.json: its plan: rule 2 \(embeddings.token\): scheme 'int9' is unk"):
+        require_known_plan(open_folder(folder))
+
+
+@pytest.mark.slow
+def test_floats_of_several_widths_keep_the_budget(tmp_path: Path) -> None:
+    """A float16 table beside float32 norms, half of the floor that all-float32 tensors would have."""
+    plan = tmp_path / "floats.toml"
+    plan.write_text('[[rule]]\npattern = "embeddings.*"\nscheme = "fp16"\n[[rule]]\npattern = "head.*"\nskip = true\n')
+    (result,) = export("tiny-shared", "tflite", str(plan), lengths=(16, 48), out=tmp_path)
+    assert result.passed and result.manifest["tolerance"]["host"]["metric"] == "max_abs"
+
+
+@pytest.mark.slow
+def test_saved_records_of_a_plan_are_exported_verbatim(tmp_path: Path) -> None:
+    model = load("tiny-shared")
+    compressed = compress(model, str(EXAMPLE))
+    save_compressed(model, compressed, tmp_path / "m")
+    (result,) = export(str(tmp_path / "m"), "tflite", str(tmp_path / "m" / "mixed.toml"), lengths=(16,), out=tmp_path)
+    hashes = {t["name"]: t["sha256"].get("record") for t in result.manifest["tensors"]}
+    for name, record in compressed.records.items():
+        if hashes[name] is not None:
+            assert hashes[name] == record.fingerprint(), name
+
+
+def test_all_targets_means_those_that_hold_every_rule(tmp_path: Path) -> None:
+    plan = tmp_path / "p.toml"
+    for scheme, expected in (("int4-g32", ["coreml", "executorch"]), ("fp16", ["coreml", "tflite"])):
+        plan.write_text(
+            f'[[rule]]\npattern = "*"\nscheme = "int8"\n[[rule]]\npattern = "head.*"\nscheme = "{scheme}"\n'
+        )
+        assert prepare(None, str(plan), 18) == expected
