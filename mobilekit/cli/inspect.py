@@ -8,15 +8,19 @@ from typing import Any
 import click
 
 from mobilekit.artifact import MANIFEST_FILE, Json
-from mobilekit.cli.options import as_json, print_json, print_table
-from mobilekit.errors import ArtifactError
+from mobilekit.cli.calibration import calibration_option, calibration_texts
+from mobilekit.cli.options import as_json, print_json, print_table, progress_lines, quiet
+from mobilekit.errors import ArtifactError, InputError
 from mobilekit.reading import read_errors
 
 
 @click.command()
 @click.argument("what", metavar="ARTIFACT|MODEL")
+@click.option("--plan", metavar="SCHEME|TOML", help="Show what a scheme or a plan.toml would do to the model.")
+@calibration_option
 @as_json
-def command(what: str, as_json: bool) -> None:
+@quiet
+def command(what: str, plan: str | None, calibration: str | None, as_json: bool, quiet: bool) -> None:
     """Show what takes the bytes: by tensor group, what is compressed and what is not, each stored once or not.
 
     \b
@@ -24,10 +28,37 @@ def command(what: str, as_json: bool) -> None:
       mobilekit inspect out/minilm-l6-int8/tflite
       mobilekit inspect minilm-l6
       mobilekit inspect ./my-bert
+      mobilekit inspect ./my-bert --plan int4
+      mobilekit inspect ./my-bert --plan plan.toml --json
+
+    --plan compresses and writes nothing: for every tensor the rule that wins, its scheme, bytes, bits a parameter
+    with all that is stored for it, and the error of the decoded weights, relative to the float ones.
     """
     with read_errors(what):
         artifact = bool(what) and (Path(what) / MANIFEST_FILE).exists()
-    found = _artifact(Path(what)) if artifact else _model(what)
+    if plan is not None:
+        if artifact:
+            raise InputError(f"{what}: is an artifact; --plan is for models.")
+        _plan(what, plan, calibration, as_json, quiet)
+        return
+    if calibration is not None:
+        raise InputError("--calibration is for --plan; leave it out.")
+    _overview(_artifact(Path(what)) if artifact else _model(what), as_json)
+
+
+def _plan(what: str, given: str, calibration: str | None, as_json: bool, quiet: bool) -> None:
+    from mobilekit.cli.inspect_plan import planned, show_plan
+    from mobilekit.compression.plan import plan_of
+
+    with progress_lines(not quiet and not as_json) as report:
+        # The cheap refusals come before a model is loaded.
+        plan = plan_of(given)
+        texts = calibration_texts(calibration, plan)
+        found = planned(what, plan, texts, lambda text: report("plan", text))
+    print_json(found) if as_json else show_plan(found)
+
+
+def _overview(found: dict[str, Any], as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
@@ -54,6 +85,7 @@ def _artifact(folder: Path) -> dict[str, Any]:
     from export.budget import group_of
     from export.registry import target_of
     from export.stored import compare, stored_weights
+    from export.thresholds import precision
     from mobilekit.artifact import open_folder
 
     artifact = open_folder(folder)
@@ -75,10 +107,8 @@ def _artifact(folder: Path) -> dict[str, Any]:
         + (f"stored more than once: {', '.join(stored.repeated)}" if stored.repeated else "each matrix once"),
         f"scales, graph and metadata: {(content['bytes'] - weights) / 1e6:.2f} MB",
     ]
-    floats = [t for t in content["tensors"] if t["kind"] == "dense" and len(t["shape"]) == 2]
-    if floats and content["scheme"] not in ("fp32", "fp16"):
-        names = ", ".join(t["name"].removesuffix(".weight") for t in floats)
-        remarks.append(f"not compressed: {names} (small tables that are added to every token), norms and biases")
+    if precision(content["tensors"]) == "int8":
+        remarks.append(_not_compressed(content["tensors"]))
     about = {
         "name": content["name"],
         "target": content["target"],
@@ -91,6 +121,18 @@ def _artifact(folder: Path) -> dict[str, Any]:
         "status": content["status"],
     }
     return {"about": about, "groups": rows, "remarks": remarks}
+
+
+def _not_compressed(tensors: list[Json]) -> str:
+    """Which matrices are floats although others have codes, and why."""
+    from mobilekit.compression.plan import is_weight, part_of
+
+    floats = [t["name"] for t in tensors if t["kind"] == "dense" and len(t["shape"]) == 2]
+    skipped = [part_of(name) for name in floats if is_weight(name, 2)]
+    small = [part_of(name) for name in floats if not is_weight(name, 2)]
+    said = [f"{', '.join(skipped)} (by the plan)"] if skipped else []
+    said += [f"{', '.join(small)} (small tables that are added to every token)"] if small else []
+    return f"not compressed: {', '.join([*said, 'norms and biases'])}"
 
 
 def _kind(entry: Json) -> str:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from mobilekit.cli.options import as_json, print_json, print_table
 from mobilekit.errors import unknown
+
+if TYPE_CHECKING:
+    from export.registry import Target
 
 _KINDS = ("models", "families", "tasks", "targets", "schemes", "recipes", "students")
 
@@ -73,6 +78,12 @@ def _targets() -> list[dict[str, str]]:
     ]
 
 
+def _held(scheme: str, target: Target) -> str:
+    if scheme in target.schemes:
+        return "yes"
+    return f"no: {target.refused[scheme]}" if scheme in target.refused else "no"
+
+
 def _schemes() -> list[dict[str, str]]:
     from export.registry import targets
     from mobilekit.compression.schemes.registry import schemes
@@ -81,7 +92,7 @@ def _schemes() -> list[dict[str, str]]:
         {
             "scheme": name,
             "about": found.about,
-            **{target: "yes" if name in about.schemes else "no" for target, about in targets().items()},
+            **{target: _held(name, about) for target, about in targets().items()},
             "minimum_ios": str(found.minimum_ios),
         }
         for name, found in schemes().items()

@@ -59,6 +59,10 @@ def _other_records(place: Place) -> list[str]:
     return export(Path("m"), "--scheme", "p.toml")
 
 
+def _artifact(place: Place) -> list[str]:
+    return ["inspect", str(place.artifact()), "--plan", "int8"]
+
+
 CASES = (
     Case("plan missing", line("export", "--scheme", "no.toml"), "no.toml: not found; a plan is a TOML file, or give a"),
     Case("plan missing to compress", line("compress", "--scheme", "no.toml", "--out", "o"), "no.toml: not found"),
@@ -138,6 +142,19 @@ CASES = (
         plan('[[rule]]\npattern = "*"\nskip = true\n', "--calibration", "no.txt"),
         "--calibration: plan 'p' looks at no text; leave it out",
     ),
+    Case("unknown scheme to look at", line("inspect", "tiny-classifier", "--plan", "int5"), "scheme 'int5' is unknown"),
+    Case(
+        "plan to look at missing", line("inspect", "tiny-classifier", "--plan", "no.toml"), "no.toml: not found; a plan"
+    ),
+    Case(
+        "calibration of nothing", line("inspect", "tiny-classifier", "--calibration", "a"), "--calibration is for --pla"
+    ),
+    Case(
+        "calibration for floats to look at",
+        line("inspect", "tiny-classifier", "--plan", "fp16", "--calibration", "a"),
+        "--calibration: scheme 'fp16' looks at no text",
+    ),
+    Case("plan for an artifact", _artifact, "a: is an artifact; --plan is for models", True),
     Case("records of a scheme for a plan", _other_records, "m: holds records of scheme 'int8'; export it with that"),
     Case(
         "records with a plan that is none",

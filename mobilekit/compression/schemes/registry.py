@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -67,12 +68,18 @@ def register(scheme: Scheme) -> Scheme:
 
 @functools.cache
 def schemes() -> Mapping[str, Scheme]:
-    """All schemes by name: every module of this package may register some."""
+    """All schemes by name, those of more bits first: every module of this package may register some."""
     import mobilekit.compression.schemes as package
 
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"{package.__name__}.{module.name}")
-    return dict(_schemes)
+    return dict(sorted(_schemes.items(), key=lambda item: _order(item[0])))
+
+
+def _order(name: str) -> tuple[str, int, str]:
+    """Kind, bits and the rest of a name such as `int4-g32`: what schemes are sorted by."""
+    kind, bits, rest = re.fullmatch(r"(\D*)(\d*)(.*)", name).groups()  # type: ignore[union-attr]
+    return kind, -int(bits or 0), rest
 
 
 def scheme(name: str) -> Scheme:

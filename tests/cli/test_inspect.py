@@ -1,0 +1,63 @@
+"""`inspect` of models, with what plans would do to them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mobilekit.cli.main import main
+from mobilekit.compression.compress import compress
+from mobilekit.compression.folder import save_compressed
+from mobilekit.models.load import load
+
+EXAMPLE = str(Path(__file__).parents[2] / "docs" / "plans" / "mixed.toml")
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as caught:
+        main(list(arguments))
+        raise SystemExit(0)
+    captured = capsys.readouterr()
+    return int(caught.value.code or 0), captured.out, captured.err
+
+
+def test_plan_is_shown_by_tensor_and_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "inspect", "tiny-classifier", "--plan", EXAMPLE)
+    assert code == 0 and "compressing as mixed" in err
+    lines = out.splitlines()
+    assert any(line.split()[:3] == ["layers.0.ffn.up.weight", "layers.*.ffn.up", "int4"] for line in lines)
+    assert any(line.split()[:3] == ["head.pooler.weight", "head.*", "skip"] for line in lines)
+    assert any(line.split()[:3] == ["head.*", "skip", "4"] for line in lines)
+    assert "weights  108,160 parameters" in out and "bits each on average" in out and "from iOS 18" in out
+
+
+def test_plan_as_json_has_every_tensor(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "inspect", "tiny-shared", "--plan", "int8", "--json")
+    assert code == 0 and not err
+    found = json.loads(out)
+    compressed = compress(load("tiny-shared"), "int8")
+    assert {row["name"] for row in found["tensors"]} == set(compressed.records)
+    assert found["total"]["bytes"] == sum(row["bytes"] for row in found["tensors"])
+    assert found["total"]["parameters"] == compressed.parameters
+    assert found["weights"]["bits"] == pytest.approx(
+        8 * found["weights"]["bytes"] / found["weights"]["parameters"], 1e-4
+    )
+    assert found["rules"] == [{"pattern": "*", "scheme": "int8", **found["rules"][0]}]
+
+
+def test_own_text_changes_what_calibrated_schemes_do(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "own.txt").write_text("A fine film.\nNever again!\n")
+    line = ["inspect", "tiny-classifier", "--plan", "int4", "--json"]
+    plain, own = (
+        json.loads(run(capsys, *line, *more)[1]) for more in ([], ["--calibration", str(tmp_path / "own.txt")])
+    )
+    assert plain["total"] == own["total"] and plain["tensors"] != own["tensors"]
+
+
+def test_models_that_are_compressed_already_are_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    model = load("tiny-classifier")
+    save_compressed(model, compress(model, "int8"), tmp_path / "m")
+    code, _, err = run(capsys, "inspect", str(tmp_path / "m"), "--plan", "int4")
+    assert code == 2 and "m: holds records, and its weights are the compressed ones; give the model that they" in err
