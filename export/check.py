@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,9 +54,12 @@ class CheckResult:
 
 
 def run_checks(
-    artifact: Artifact, runner: Runner, progress: Callable[[str], None] = lambda _: None
+    artifact: Artifact,
+    runner: Runner,
+    progress: Callable[[str], None] = lambda _: None,
+    more: Mapping[str, Callable[[], CheckResult]] | None = None,
 ) -> list[CheckResult]:
-    """Every check, in order; an error inside one is its failure, and the others still run."""
+    """Every check, in order, and `more` by name; an error inside one is its failure, and the others still run."""
     checks: dict[str, Callable[[], CheckResult]] = {
         "files": lambda: check_files(artifact),
         "inputs": lambda: check_inputs(artifact),
@@ -67,6 +70,7 @@ def run_checks(
         "padding": lambda: check_padding(artifact, runner),
         "lengths": lambda: check_lengths(artifact, runner),
         "delegation": lambda: report_delegation(runner),
+        **(more or {}),
     }
     results = []
     for name, check in checks.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +13,9 @@ from statistics import median
 import psutil
 
 from export.check import CheckResult, check_files, run_checks
+from export.gate import Gate
 from export.golden import golden
+from export.judge import Judge, data_check, data_result, judge_of_artifact, judge_of_export
 from export.manifest import (
     DEFAULT_LENGTHS,
     MINIMUM_IOS,
@@ -31,12 +34,14 @@ from export.manifest import (
 from export.readme import readme
 from export.registry import GraphSpec, Target, target_of, targets
 from export.registry import target as find_target
+from export.result import ExportError as ExportError
+from export.result import ExportResult as ExportResult
 from export.worker import Workers, shared_workers
 from mobilekit.artifact import MANIFEST_FILE, Artifact, Json, open_folder, write_manifest
 from mobilekit.compression.compressed import CompressedModel, save_records
 from mobilekit.compression.folder import compressed_of
 from mobilekit.compression.plan import Plan, plan_of
-from mobilekit.errors import CheckFailedError, EngineError, InputError, MissingExtraError, MobilekitError
+from mobilekit.errors import EngineError, InputError, MissingExtraError, MobilekitError
 from mobilekit.host import describe, is_installed
 from mobilekit.models.load import load
 from mobilekit.models.model import Model
@@ -52,54 +57,6 @@ _MODEL_COPIES = 6
 _TIMED_RUNS = 20
 
 
-@dataclass(frozen=True)
-class ExportResult:
-    """What became of one target.
-
-    folder: the artifact, None if there is none. load_ms, run_ms (by length): median milliseconds, None where a
-    reference interpreter ran. error: what went wrong.
-    """
-
-    target: str
-    folder: Path | None
-    manifest: Json
-    checks: tuple[CheckResult, ...]
-    load_ms: float | None = None
-    run_ms: dict[int, float | None] = field(default_factory=dict)
-    error: MobilekitError | None = None
-
-    @property
-    def passed(self) -> bool:
-        """Whether the artifact is there and every check held."""
-        return self.error is None and all(check.passed for check in self.checks)
-
-    def to_dict(self) -> Json:
-        """As JSON values; milliseconds are null where an engine does not run natively."""
-        return {
-            "target": self.target,
-            "folder": None if self.folder is None else str(self.folder),
-            "file": self.manifest.get("file"),
-            "bytes": self.manifest.get("bytes"),
-            "parameters": self.manifest.get("parameters"),
-            "load_ms": self.load_ms,
-            "run_ms": {str(length): ms for length, ms in self.run_ms.items()},
-            "checks": [check.to_dict() for check in self.checks],
-            "passed": self.passed,
-            "error": None if self.error is None else str(self.error),
-        }
-
-
-class ExportError(CheckFailedError):
-    """Some target failed; `results` has all of them."""
-
-    def __init__(self, results: list[ExportResult]) -> None:
-        failed = [r for r in results if not r.passed]
-        super().__init__("; ".join(_failure(r) for r in failed))
-        self.results = results
-        codes = [r.error.exit_code for r in failed if r.error is not None]
-        self.exit_code = codes[0] if codes else CheckFailedError.exit_code
-
-
 def export(
     model: str | Path | Model = "minilm-l6",
     target: str | Sequence[str] | None = None,
@@ -111,6 +68,7 @@ def export(
     out: str | Path = "out",
     force: bool = False,
     keep_failing: bool = False,
+    gate: Gate | None = None,
     report: Report = lambda target, text: None,
 ) -> list[ExportResult]:
     """Compress a model once and write it for each target, check every file, and time it.
@@ -119,7 +77,8 @@ def export(
     `list schemes` prints, or a plan or its TOML file. texts: what activations are looked at on (None: built-in text).
     lengths: sequence lengths of one artifact. minimum_ios: 16, 17 or 18. out: the artifacts go to
     `out/<model>-<scheme>/<target>`. force: replace what is there. keep_failing: keep an artifact that fails a check,
-    marked. report(target, text) is told what is being done.
+    marked. gate: what artifacts are judged by on data, None: not at all. report(target, text) is told what is being
+    done.
 
     Raises InputError before any work when something asked for is impossible, ExportError (with all results) when a
     target failed.
@@ -134,11 +93,16 @@ def export(
     refuse_unwritable(place)
     for each in chosen:
         refuse_existing(place / each.name, force, MANIFEST_FILE)
+    if gate is not None:
+        gate.check(loaded)
     report("model", "compressing the weights")
     compressed = compressed_of(loaded, plan, texts)
     require_space(place, _space(compressed, len(chosen)))
     entries = golden(compressed, loaded, wanted)
-    job = _Job(subject(loaded, compressed, wanted), entries, minimum_ios, place, force, keep_failing, report)
+    judge = None
+    if gate is not None:
+        judge = judge_of_export(gate, loaded, compressed, wanted, functools.partial(report, "model"))
+    job = _Job(subject(loaded, compressed, wanted), entries, minimum_ios, place, force, keep_failing, report, judge)
     report("model", "compressed")
     for each in chosen:
         report(each.name, "waiting for its turn")
@@ -179,6 +143,7 @@ class _Job:
     force: bool
     keep_failing: bool
     tell: Report
+    judge: Judge | None = None
     interrupted: threading.Event = field(default_factory=threading.Event)
 
     def report(self, target: str, text: str) -> None:
@@ -215,9 +180,11 @@ class _Job:
             with staged(place, self.force, MANIFEST_FILE) as folder:
                 manifest = self._write(target, records, workers, folder)
                 runner = open_artifact(Artifact(folder, write_manifest(folder, manifest)))
-                checks = run_checks(runner.artifact, runner, lambda text: self.report(target.name, text))
-                failed = [check for check in checks if not check.passed]
+                tell = functools.partial(self.report, target.name)
+                checks = run_checks(runner.artifact, runner, tell, data_check(self.judge, runner, tell))
+                failed, measured = [check for check in checks if not check.passed], data_result(checks)
                 manifest |= {"checks": [c.to_dict() for c in checks], "status": "failed" if failed else "passed"}
+                manifest |= measured.in_manifest() if measured else {}
                 write_manifest(folder, manifest)
                 if failed and not self.keep_failing:
                     raise _NotKeptError(manifest, tuple(checks))
@@ -276,9 +243,12 @@ class _NotKeptError(Exception):
 
 
 def recheck(
-    folder: str | Path, report: Callable[[str], None] = lambda text: None
+    folder: str | Path, report: Callable[[str], None] = lambda text: None, gate: Gate | None = None
 ) -> tuple[Artifact, list[CheckResult]]:
-    """All checks of an artifact again, from its files. Raises ArtifactError when it cannot be opened at all."""
+    """All checks of an artifact again, from its files, and on the data of a gate.
+
+    Raises ArtifactError when it cannot be opened at all, InputError when the gate is not one for it.
+    """
     artifact = open_folder(folder)
     target_of(artifact)
     require_known_plan(artifact)
@@ -286,7 +256,8 @@ def recheck(
         # Nothing else can be said of a file that is not the one which was exported.
         return artifact, [check_files(artifact)]
     with open_artifact(artifact) as runner:
-        return artifact, run_checks(artifact, runner, report)
+        judge = None if gate is None else judge_of_artifact(gate, runner, report)
+        return artifact, run_checks(artifact, runner, report, data_check(judge, runner, report))
 
 
 def _bug(error: Exception) -> MobilekitError:
@@ -335,11 +306,3 @@ def _metadata(about: Subject) -> dict[str, str]:
         "prefix": model.prefix,
     }
     return {name: value for name, value in found.items() if value}
-
-
-def _failure(result: ExportResult) -> str:
-    if result.error is not None:
-        return f"{result.target}: {result.error}"
-    rows = [f"{c.name} {c.measured} (limit: {c.limit})" for c in result.checks if not c.passed]
-    kept = "" if result.folder else "; nothing was kept: another --scheme may hold, --keep-failing keeps it to look at"
-    return f"{result.target}: check failed: {'; '.join(rows)}{kept}"

@@ -64,7 +64,7 @@ def compare(stored: Iterable[StoredWeight], entries: Iterable[Json]) -> Comparis
     """Hold what a file stores against the manifest's entries."""
     copies: Counter[str] = Counter()
     for weight in stored:
-        copies[_key(weight)] += weight.copies
+        copies[weight_key(weight)] += weight.copies
     missing, repeated, equal = [], [], 0
     owners: Counter[str] = Counter()
     for entry in entries:
@@ -101,7 +101,8 @@ def _reading(target: Target, read: Callable[[Path], _Read], path: Path) -> _Read
         raise ArtifactError(f"{path}: cannot be read as a {target.name} file ({said}); export again.") from error
 
 
-def _key(weight: StoredWeight) -> str:
+def weight_key(weight: StoredWeight) -> str:
+    """The hash by which a manifest's entry knows this weight."""
     if weight.codes is None:
         assert weight.values is not None
         return value_hash(weight.values)

@@ -22,6 +22,7 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 def first_contradiction(content: Json) -> str | None:
     """What is wrong with a manifest that follows the schema, or None: place and reason, for a message."""
     rules: tuple[Callable[[Json], Iterator[str]], ...] = (_lengths, _files, _labels, _ports, _ids, _golden, _numbers)
+    rules += (_accuracy,)
     return next((fault for rule in rules for fault in rule(content)), None)
 
 
@@ -111,3 +112,34 @@ def _numbers(content: Json) -> Iterator[str]:
         yield "golden: an output is not finite"
     if not all(math.isfinite(content["tolerance"][place]["limit"]) for place in ("host", "device")):
         yield "tolerance: a limit is not finite"
+
+
+def _accuracy(content: Json) -> Iterator[str]:
+    found, teacher = content["accuracy"], content["teacher"]
+    if found is None:
+        if teacher is not None:
+            yield "teacher: is named, and accuracy says nothing of it"
+        return
+    systems, data = {each["system"]: each for each in found["systems"]}, found["data"]
+    if len(systems) != len(found["systems"]) or "artifact" not in systems:
+        yield "accuracy/systems: the artifact has to be among them, and each once"
+        return
+    if not all(math.isfinite(value) for each in systems.values() for value in each["values"].values()):
+        yield "accuracy/systems: a value is not finite"
+    if found["metric"] not in systems["artifact"]["values"]:
+        yield "accuracy/metric: is not among the values of the artifact"
+    if teacher != systems.get("teacher", {}).get("id"):
+        yield "teacher: is not the one of accuracy"
+    if not data["cut"] <= data["rows"] <= min(data["of"], data["limit"] or data["of"]):
+        yield "accuracy/data: has more rows than there were, or than its limit"
+    if found["verdict"] in ("failed", "constant") and content["status"] == "passed":
+        yield f"accuracy/verdict: is '{found['verdict']}', and status says that all checks passed"
+    yield from _drops(found["drops"], set(systems))
+
+
+def _drops(drops: list[Json], systems: set[str]) -> Iterator[str]:
+    pairs = [(drop["from"], drop["to"]) for drop in drops]
+    if len(set(pairs)) != len(pairs) or not {name for pair in pairs for name in pair} <= systems:
+        yield "accuracy/drops: each has to be of systems that are there, once"
+    if not all(math.isfinite(drop["points"]) and -math.inf < drop["low"] <= drop["high"] < math.inf for drop in drops):
+        yield "accuracy/drops: an interval has an end that is not finite, or its low one above its high one"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mobilekit.cli.calibration import calibration_option, calibration_texts
+from mobilekit.cli.gate_options import GateRequest, gate_options, show_accuracy
 from mobilekit.cli.options import (
     Folder,
     Lengths,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 @click.option("--task", help="What the head is for, where the checkpoint does not say: sentence-embedding, ...")
 @click.option("--revision", help="Branch, tag or commit of a hub id.")
 @click.option("--name", help="What the model is called in folders and files.  [default: as it comes]")
+@gate_options
 @click.option("--out", type=Folder(), default=Path("out"), show_default=True, help="Output folder.")
 @click.option("--force", is_flag=True, help="Replace artifacts that are there.")
 @click.option("--keep-failing", is_flag=True, help="Keep an artifact that fails a check, marked as failed.")
@@ -53,6 +55,7 @@ def command(
     task: str | None,
     revision: str | None,
     name: str | None,
+    request: GateRequest,
     out: Path,
     force: bool,
     keep_failing: bool,
@@ -69,9 +72,15 @@ def command(
       mobilekit export --model sentence-transformers/all-MiniLM-L6-v2 --lengths 64
       mobilekit export --model ./my-bert --scheme int4 --calibration train.csv
       mobilekit export --model ./my-bert --scheme plan.toml
+      mobilekit export --model ./my-bert --data test.csv --max-drop 0.5 --teacher ./teacher
+      mobilekit export --model ./my-bert --target coreml --data test.csv --max-drop 0.5 --limit 200
 
     The artifacts are folders: OUT/<model>-<scheme>/<target>, with the model file, manifest.json, tokenizer.json and a
     README with the lines that run it. Exit code 3: a check failed.
+
+    With --data each file answers the rows itself, and is held against the float model in the task's metric; where rows
+    have no labels, by how many answers are the same (embeddings: by their cosine). Built-in and hub data give their
+    test split, or NAME:SPLIT.
     """
     from export.manifest import LATEST_IOS, checked_name
     from export.pipeline import ExportError, export, prepare
@@ -92,6 +101,7 @@ def command(
         loaded.name = name or checked_name(loaded.name, given=False)
         for note in loaded.notes:
             click.echo(f"note: {note}", err=True)
+        gate = request.gate(loaded.head, lambda text: report("model", text))
         report("model", "loaded")
         failure = None
         try:
@@ -105,6 +115,7 @@ def command(
                 out=out,
                 force=force,
                 keep_failing=keep_failing,
+                gate=gate,
                 report=report,
             )
         except ExportError as error:
@@ -143,10 +154,14 @@ def _refuse_early(
 
 def show(results: list[ExportResult]) -> None:
     """The table that ends an export, and where the artifacts are."""
+    from export.judge import data_result
+
     lengths = sorted({n for result in results for n in result.run_ms})
     times = [f"ms at {n}" for n in lengths]
     columns = ["target", "file", "MB", "parameters", "load ms", *times, "output error", "delegated", "checks"]
     print_table(columns, [_cells(result, lengths) for result in results], left=2)
+    measured = {result.target: data_result(result.checks) for result in results}
+    show_accuracy({target: found for target, found in measured.items() if found is not None})
     for result in results:
         if result.folder is not None:
             click.echo(f"{result.target}: {result.folder}")

@@ -16,15 +16,18 @@ if TYPE_CHECKING:
     from mobilekit.training.train import Splits
 
 Command = Callable[..., Any]
+COLUMNS = (
+    click.option("--text-column", help="The column with the text.  [default: text]"),
+    click.option("--pair-column", help="The column with a second text.  [default: text_pair]"),
+    click.option("--label-column", help="The column with the label.  [default: label]"),
+)
 _DATA = (
     click.option("--data", required=True, help="movie-sentiment, hub:NAME, or a CSV, TSV, JSONL, Parquet, CoNLL file."),
     click.option("--dev", help="Data that choose the best epoch.  [default: the data's own dev split, if any]"),
     click.option("--test", help="Data that judge the result.  [default: the data's own test split, if any]"),
     click.option("--task", help="What the labels are for, where the data do not say."),
     click.option("--problem-type", help="multi_label_classification, regression, ... where labels do not show it."),
-    click.option("--text-column", help="The column with the text.  [default: text]"),
-    click.option("--pair-column", help="The column with a second text.  [default: text_pair]"),
-    click.option("--label-column", help="The column with the label.  [default: label]"),
+    *COLUMNS,
 )
 _LOOP = (
     click.option("--epochs", type=int, default=3, show_default=True, help="Passes over the data."),
@@ -76,8 +79,7 @@ def training_options(command: Command) -> Command:
         pooling = given.pop("pooling")
         if pooling not in (None, "family", "mean"):
             raise unknown("pooling", pooling, ("family", "mean"))
-        columns = {name: given.pop(f"{name}_column") for name in ("text", "pair", "label")}
-        columns = {name: column for name, column in columns.items() if column is not None}
+        columns = named_columns(given)
         data = [given.pop(name) for name in ("data", "dev", "test", "task", "problem_type")]
         mean = None if pooling is None else pooling == "mean"
         return command(read=functools.partial(_splits, data, columns), mean=mean, **given)
@@ -144,7 +146,7 @@ def _splits(given: list[Any], names: Mapping[str, str]) -> Splits:
     data, dev, test, task, problem_type = given
     columns, own = Columns(**names), data in builtin_names()
     rows = load_data(data, task, columns, problem_type=problem_type)
-    _refuse_unread(names, [data, dev, test], rows)
+    refuse_unread(names, [data, dev, test], rows)
 
     def other(given: str | None, split: str) -> TextData | None:
         if given is None and not own:
@@ -156,7 +158,13 @@ def _splits(given: list[Any], names: Mapping[str, str]) -> Splits:
     return Splits(rows, other(dev, "dev"), other(test, "test"))
 
 
-def _refuse_unread(names: Mapping[str, str], specs: Sequence[str | None], rows: TextData) -> None:
+def named_columns(given: dict[str, Any]) -> dict[str, str]:
+    """The columns that were named, taken out of a command's arguments."""
+    columns = {name: given.pop(f"{name}_column") for name in ("text", "pair", "label")}
+    return {name: column for name, column in columns.items() if column is not None}
+
+
+def refuse_unread(names: Mapping[str, str], specs: Sequence[str | None], rows: TextData) -> None:
     """Raise InputError for a column that was named and is not read."""
     from mobilekit.text.data.load import has_columns
     from mobilekit.text.data.rows import TextRow

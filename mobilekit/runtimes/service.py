@@ -24,14 +24,17 @@ class EngineService:
     def __call__(
         self, method: str, params: dict[str, Any], arrays: Arrays, progress: Callable[[str], None]
     ) -> tuple[Any, Arrays]:
-        """load: {engine, path, entries, threads} -> ms. run: {entry} and inputs -> outputs. time: {entry, repeats}
-        and inputs -> ms of each. delegation: -> counts or None."""
+        """load: {engine, path, entries, threads} -> ms. run: {entry} and inputs -> outputs. run_many: {entry, output}
+        and inputs [n, length] -> that output of each, [n, ...]. time: {entry, repeats} and inputs -> ms of each.
+        delegation: -> counts or None."""
         if method == "load":
             return self._load(params), {}
         if self._engine is None:
             raise ValueError(f"no method {method} before load")
         if method == "run":
             return None, self._engine.run(params["entry"], _int32(arrays))
+        if method == "run_many":
+            return None, self._run_many(params, _int32(arrays))
         if method == "time":
             return self._time(params, _int32(arrays)), {}
         if method == "delegation":
@@ -46,6 +49,15 @@ class EngineService:
         started = time.perf_counter()
         self._engine = info.load(Path(params["path"]), tuple(params["entries"]), int(params["threads"]))
         return (time.perf_counter() - started) * 1e3
+
+    def _run_many(self, params: dict[str, Any], inputs: dict[str, NDArray[np.int32]]) -> Arrays:
+        assert self._engine is not None
+        name, rows = str(params["output"]), []
+        for i in range(len(next(iter(inputs.values())))):
+            outputs = self._engine.run(params["entry"], {key: values[i : i + 1] for key, values in inputs.items()})
+            # Copied: some engines give a view of memory that the next run writes over.
+            rows.append(np.array(outputs.get(name, np.empty((1, 0))), np.float32))
+        return {name: np.concatenate(rows)}
 
     def _time(self, params: dict[str, Any], inputs: dict[str, NDArray[np.int32]]) -> list[float]:
         assert self._engine is not None

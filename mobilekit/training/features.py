@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -12,13 +13,28 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mobilekit.errors import InputError
-from mobilekit.models.config import EncoderConfig
-from mobilekit.models.model import Model
+from mobilekit.models.config import EncoderConfig, HeadConfig
 from mobilekit.text.data.rows import AnswerRow, Row, TextRow, TokensRow
-from mobilekit.text.tokenizer import EncodedText
+from mobilekit.text.tokenizer import EncodedText, TextTokenizer
 
 # torch's own mark for a target that counts for nothing: special tokens, and all but the first token of a word.
 IGNORED = -100
+
+
+class Reader(Protocol):
+    """What rows are read with: of a `Model`, or of an artifact, which carries these too."""
+
+    @property
+    def head(self) -> HeadConfig:
+        """What is answered."""
+
+    @property
+    def tokenizer(self) -> TextTokenizer:
+        """Text to ids."""
+
+    @property
+    def prefix(self) -> str:
+        """Text put before every input."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +43,15 @@ class Features:
 
     target: int64 [] (one label of many), float32 [labels] (several labels, regression), int64 [n] (a tag a token,
     IGNORED where none is), or int64 [2] (first and last token of the answer; 0, 0: no answer). words: of tags, the word
-    of the row that each is of, int64 [tags]: the tokenizer drops some words, and what is too long is cut off.
+    of the row that each is of, int64 [tags]: the tokenizer drops some words, and what is too long is cut off. cut:
+    whether text was.
     """
 
     ids: NDArray[np.int32]
     types: NDArray[np.int32]
     target: NDArray[np.generic]
     words: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    cut: bool = False
 
     @property
     def count(self) -> int:
@@ -41,24 +59,24 @@ class Features:
         return int((self.target != IGNORED).sum()) if self.target.ndim and self.target.dtype == np.int64 else 1
 
 
-def encode_rows(model: Model, rows: Sequence[Row], max_length: int) -> list[Features]:
+def encode_rows(model: Reader, rows: Sequence[Row], max_length: int) -> list[Features]:
     """Features of all rows, cut to `max_length` ids."""
     return [_encode(model, row, max_length) for row in rows]
 
 
-def _encode(model: Model, row: Row, max_length: int) -> Features:
+def _encode(model: Reader, row: Row, max_length: int) -> Features:
     limit = min(max_length, model.tokenizer.max_length)
     if isinstance(row, TextRow):
         encoded = model.tokenizer.encode(model.prefix + row.text, row.pair, limit)
-        return Features(encoded.ids, encoded.type_ids, _label(model, row))
+        return Features(encoded.ids, encoded.type_ids, _label(model, row), cut=encoded.truncated)
     if isinstance(row, TokensRow):
         encoded = model.tokenizer.encode(model.prefix + " ".join(row.words), None, limit)
-        return Features(encoded.ids, encoded.type_ids, *_tags(encoded, row, len(model.prefix)))
+        return Features(encoded.ids, encoded.type_ids, *_tags(encoded, row, len(model.prefix)), encoded.truncated)
     encoded = model.tokenizer.encode(model.prefix + row.question, row.context, limit, "only_second")
-    return Features(encoded.ids, encoded.type_ids, _span(encoded, row))
+    return Features(encoded.ids, encoded.type_ids, _span(encoded, row), cut=encoded.truncated)
 
 
-def _label(model: Model, row: TextRow) -> NDArray[np.generic]:
+def _label(model: Reader, row: TextRow) -> NDArray[np.generic]:
     kind, count = model.head.problem_type, len(model.head.labels)
     if isinstance(row.label, tuple) != (kind == "multi_label_classification") or row.label is None:
         raise InputError(f"label {row.label!r} of '{row.text[:40]}' is none for a head of {kind}.")

@@ -15,7 +15,7 @@ from mobilekit.evaluation.metric import Scores
 from mobilekit.evaluation.metrics import metrics_for
 from mobilekit.models.model import Model
 from mobilekit.text.data.rows import AnswerRow, Row, TextRow, TokensRow
-from mobilekit.training.features import IGNORED, Features, collate, encode_rows
+from mobilekit.training.features import IGNORED, Features, Reader, collate, encode_rows
 
 _BATCH = 64
 
@@ -32,7 +32,13 @@ def predict(
 ) -> tuple[Any, Any]:
     """Predictions and references of all rows, as `metrics_for` says."""
     encoded = encode_rows(model, rows, length) if features is None else list(features)
-    logits = outputs(model, encoded)
+    return decoded(model, rows, encoded, outputs(model, encoded), length)
+
+
+def decoded(
+    model: Reader, rows: Sequence[Row], encoded: Sequence[Features], logits: Sequence[NDArray[np.float32]], length: int
+) -> tuple[Any, Any]:
+    """The same from outputs that are there, of whatever ran: a row's own each, as `outputs` gives them."""
     if model.head.task == "token-classification":
         return _tags(model, rows, encoded, logits)
     if model.head.task == "question-answering":
@@ -76,7 +82,7 @@ def batches_by_length(model: Model, features: Sequence[Features]) -> Iterator[tu
 
 
 def _tags(
-    model: Model, rows: Sequence[Row], features: Sequence[Features], logits: Sequence[NDArray[np.float32]]
+    model: Reader, rows: Sequence[Row], features: Sequence[Features], logits: Sequence[NDArray[np.float32]]
 ) -> tuple[list[list[str]], list[list[str]]]:
     labels = model.head.labels
     # What the tokenizer dropped, or was cut off, has not been found.
@@ -91,7 +97,7 @@ def _tags(
     return predictions, references
 
 
-def _answer(model: Model, row: Row, logits: NDArray[np.float32], length: int) -> str:
+def _answer(model: Reader, row: Row, logits: NDArray[np.float32], length: int) -> str:
     assert isinstance(row, AnswerRow)
     limit = min(length, model.tokenizer.max_length)
     encoded = model.tokenizer.encode(model.prefix + row.question, row.context, limit, "only_second")

@@ -101,7 +101,7 @@ def _editorials(name: str, split: str, request: Request) -> TextData:
     The file lacks some sentences, and some articles begin twice, of which the first time is left out. `document` counts
     the stretches without a gap.
     """
-    if request.task or request.labels or request.problem_type is not None:
+    if not request.plain_too and (request.task or request.labels or request.problem_type is not None):
         raise InputError(f"{name}: is plain text and has no labels; for {DATA_TASKS[0]} take movie-sentiment.")
     sentences = [(*_place(id), text) for id, _, text in _read(name, "nytEditorialSnippets_GroundTruth.txt")]
     last = {(article, _words(text)): number for article, number, text in sentences}

@@ -20,6 +20,7 @@ def load_data(
     split: str | None = None,
     labels: tuple[str, ...] | None = None,
     problem_type: str | None = None,
+    plain_too: bool = False,
 ) -> TextData:
     """Labelled or plain text from `spec`: a built-in name, a file (read by its suffix), or `hub:NAME/CONFIG[:SPLIT]`.
 
@@ -28,13 +29,14 @@ def load_data(
     `question`, `context` and `answers` there. split: train (where None), dev, test or unlabelled of built-in data, or
     one of the hub's; a file has none. labels: names in the order of their indices, which makes several files agree
     (pass the training data's); None: numbers 0..n-1 as they stand, names sorted. problem_type: None for what the labels
-    look like: numbers with fractions are regression, lists several labels, all else one label of many.
+    look like: numbers with fractions are regression, lists several labels, all else one label of many. plain_too: where
+    the data have no labels (a `.txt`, a table without that column), plain text comes instead of an error.
 
     Rows of `.txt`, `.jsonl`, `.parquet` and the hub are made when they are asked for; those of other files are held in
     memory. Raises InputError, in one line with file and line number, for data that are not there, empty, not UTF-8, or
     wrong in a row; MissingExtraError when `datasets` is needed and not installed.
     """
-    request = Request(task, columns, labels, problem_type)
+    request = Request(task, columns, labels, problem_type, plain_too)
     if spec in builtin_names():
         return load_builtin(spec, split, request)
     if spec.startswith(PREFIX):

@@ -29,14 +29,16 @@ class Request:
     """What is wanted of a file.
 
     task: one of DATA_TASKS, None for what the file holds. labels: names in the order of their indices, None for those
-    in the file. problem_type: of sequence classification, None for what the labels look like. Raises InputError for a
-    name that is not known and for a combination that makes no sense.
+    in the file. problem_type: of sequence classification, None for what the labels look like. plain_too: data that have
+    no labels are taken as plain text, whatever task is asked for. Raises InputError for a name that is not known and
+    for a combination that makes no sense.
     """
 
     task: str | None = None
     columns: Columns = field(default_factory=Columns)
     labels: tuple[str, ...] | None = None
     problem_type: str | None = None
+    plain_too: bool = False
 
     def __post_init__(self) -> None:
         if self.task is not None and self.task not in DATA_TASKS:

@@ -13,6 +13,8 @@ from mobilekit.text.data.request import DEFAULT_COLUMNS, Columns, Request
 from mobilekit.text.data.rows import Row, TextData, TextRow, TokensRow
 
 Record = Mapping[str, Any]
+# Tasks whose tables have a column of labels.
+LABELLED = ("sequence-classification", "token-classification")
 
 
 class Table(Protocol):
@@ -105,6 +107,8 @@ def table_data(table: Table, request: Request) -> TextData:
     if len(table) == 0:
         raise InputError(f"{table.name}: has no rows.")
     task = _task_of(table, request) if request.task is None else request.task
+    if request.plain_too and task in LABELLED and _unlabelled(table, request):
+        task = ""
     if task == "question-answering":
         return _answers(table)
     columns = request.columns
@@ -157,6 +161,11 @@ def _task_of(table: Table, request: Request) -> str:
     label = _optional(table, request.columns.label, DEFAULT_COLUMNS.label, "the labels (--label-column)")
     asks = label is not None or request.labels is not None or request.problem_type is not None
     return "sequence-classification" if asks else ""
+
+
+def _unlabelled(table: Table, request: Request) -> bool:
+    """Whether a table has no labels, and the user named no column that would hold them."""
+    return request.columns.label == DEFAULT_COLUMNS.label and request.columns.label not in table.columns
 
 
 def _optional(table: Table, column: str, usual: str, purpose: str) -> str | None:

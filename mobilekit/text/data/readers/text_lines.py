@@ -51,7 +51,7 @@ class LineRows(Sequence[Row]):
 
 
 def _read(path: Path, request: Request) -> TextData:
-    if request.task or request.labels or request.problem_type is not None:
+    if not request.plain_too and (request.task or request.labels or request.problem_type is not None):
         raise InputError(
             f"{path}: .txt is plain text and has no labels; give them in a column (.csv, .tsv, .jsonl, .parquet), or "
             "tags in CoNLL, for which name the task token-classification."
