@@ -143,3 +143,57 @@ def test_any_changed_value_is_accepted_or_one_clear_error(data: st.DataObject) -
         validated(content, "manifest")
     except MobilekitError as error:
         assert "\n" not in str(error)
+
+
+def accuracy(**changes: Any) -> dict[str, Any]:
+    data = {"name": "d", "sha256": "0" * 64, "rows": 5, "of": 9, "limit": 5, "cut": 1, "labelled": True}
+    systems = [{"system": name, "id": name, "values": {"f1": 0.5}} for name in ("float", "artifact")]
+    drop = {"from": "float", "to": "artifact", "points": 0.0, "low": -1.0, "high": 1.5}
+    made = {"data": data, "metric": "f1", "max_drop": None, "verdict": "reported", "systems": systems, "drops": [drop]}
+    for path, value in changes.items():
+        *places, last = path.split("__")
+        inner: Any = made
+        for place in places:
+            inner = inner[int(place) if place.isdigit() else place]
+        inner[int(last) if last.isdigit() else last] = value
+    return made
+
+
+def test_measured_accuracy_is_read_and_null_too() -> None:
+    content = fake_manifest(None) | {"accuracy": accuracy()}
+    assert validated(content, "m").content["accuracy"]["metric"] == "f1"
+    content["accuracy"]["systems"].insert(0, {"system": "teacher", "id": "t", "values": {}})
+    assert validated(content | {"teacher": "t"}, "m").content["teacher"] == "t"
+
+
+@pytest.mark.parametrize(
+    ("changes", "more", "message"),
+    [
+        ({"data__rows": 6}, {}, "more rows than there were, or than its limit"),
+        ({"data__cut": 6}, {}, "more rows than there were"),
+        ({"data__limit": 0}, {}, "accuracy"),
+        ({"verdict": "fine"}, {}, "accuracy"),
+        ({"surprise": 1}, {}, "accuracy"),
+        ({"verdict": "failed"}, {"status": "passed"}, "accuracy/verdict: is 'failed', and status says"),
+        ({"verdict": "constant"}, {"status": "passed"}, "accuracy/verdict: is 'constant'"),
+        ({"metric": "mcc"}, {}, "accuracy/metric: is not among the values of the artifact"),
+        ({"systems__0__system": "artifact"}, {}, "the artifact has to be among them, and each once"),
+        ({"systems__1__system": "decoded"}, {}, "the artifact has to be among them"),
+        ({"systems__0__values": {"f1": float("nan")}}, {}, "accuracy/systems: a value is not finite"),
+        ({"systems__0__values": {"f1": 93.0}}, {}, "accuracy"),
+        ({"drops__0__from": "teacher"}, {}, "accuracy/drops: each has to be of systems that are there"),
+        ({"drops__0__low": 2.0}, {}, "its low one above its high one"),
+        ({"drops__0__points": float("nan")}, {}, "accuracy/drops: an interval has an end that is not finite"),
+        ({}, {"teacher": "t"}, "teacher: is not the one of accuracy"),
+    ],
+)
+def test_accuracy_that_contradicts_itself_is_refused(
+    changes: dict[str, Any], more: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ArtifactError, match=message):
+        validated(fake_manifest(None) | {"accuracy": accuracy(**changes)} | more, "m")
+
+
+def test_a_teacher_without_figures_is_refused() -> None:
+    with pytest.raises(ArtifactError, match="teacher: is named, and accuracy says nothing of it"):
+        validated(fake_manifest(None) | {"teacher": "t"}, "m")

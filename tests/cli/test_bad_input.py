@@ -14,6 +14,7 @@ from bad_input import (
     artifacts,
     distilling,
     folders,
+    gating,
     packs,
     plans,
     pretraining,
@@ -30,7 +31,10 @@ from mobilekit.compression.folder import save_compressed
 from mobilekit.models.load import load
 from mobilekit.models.save import save_model
 
-_FILES = (arguments, folders, weights, artifacts, surroundings, training, distilling, pretraining, packs, plans)
+_FILES = (
+    *(arguments, folders, weights, artifacts, surroundings, training, distilling, pretraining, packs, plans),
+    gating,
+)
 CASES = tuple(case for file in _FILES for case in file.CASES)
 # What may come before the error: an export's progress, and notes.
 _BEFORE = re.compile(r" *[0-9.]+ s  |note: ")

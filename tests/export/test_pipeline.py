@@ -119,6 +119,21 @@ def test_answers_equal_torch(results: dict[str, ExportResult], target: str) -> N
             runner([0.5])
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_many_inputs_at_once_give_what_each_gives(results: dict[str, ExportResult], target: str) -> None:
+    folder = results[target].folder
+    assert folder is not None
+    inputs = [np.array([2, *range(60, 60 + i % 40), 3], np.int32) for i in range(70)]
+    types = [np.arange(ids.size, dtype=np.int32) // 9 % 2 for ids in inputs]
+    with open_artifact(folder) as runner:
+        found = list(runner.run_many(inputs, types))
+        assert sorted(i for i, _ in found) == list(range(70))
+        for i, output in found:
+            assert np.array_equal(output, runner(inputs[i], None, types[i])["logits"][0])
+        with pytest.raises(InputError, match="longer than the longest exported length, 48"):
+            list(runner.run_many([np.zeros(49, np.int32)], [np.zeros(49, np.int32)]))
+
+
 def test_altered_code_is_seen_by_the_weights_check(artifact: Path) -> None:
     model = open_folder(artifact).model_path
     record = compress(load("tiny-classifier"), "int8").records["layers.1.ffn.up.weight"]
