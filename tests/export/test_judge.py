@@ -246,8 +246,12 @@ def test_the_file_itself_answers_and_check_comes_to_the_same(target: str, tmp_pa
     assert content["accuracy"] == result.to_dict()["accuracy"]
     artifact, checks = recheck(result.folder, gate=replace(gate, against=made))
     again = data_result(checks)
-    # Decoded out of the file, as they were before they went in.
-    assert again is not None and again.accuracy == content["accuracy"]
+    # Decoded out of the file, weights are what they were before they went in; Core ML's file holds what is not coded in
+    # float16, and an answer that nearly ties may be another.
+    assert again is not None and again.accuracy["data"] == content["accuracy"]["data"]
+    before, after = ({s["system"]: s for s in each["systems"]} for each in (content["accuracy"], again.accuracy))
+    assert list(after) == ["teacher", "float", "decoded", "artifact"]
+    assert all(after[name] == before[name] for name in after if (target, name) != ("coreml", "decoded"))
     found = with_stored_weights(artifact, made)
     expected = decoded_module(compress(made, "int8")).state_dict()
     assert found is not None and all(
