@@ -9,6 +9,7 @@ import click
 
 from mobilekit.artifact import MANIFEST_FILE, Json
 from mobilekit.cli.calibration import calibration_option, calibration_texts
+from mobilekit.cli.inspect_sensitivity import SensitivityRequest, sensitivity_options, show_sensitivity
 from mobilekit.cli.options import as_json, print_json, print_table, progress_lines, quiet
 from mobilekit.errors import ArtifactError, InputError
 from mobilekit.reading import read_errors
@@ -17,10 +18,19 @@ from mobilekit.reading import read_errors
 @click.command()
 @click.argument("what", metavar="ARTIFACT|MODEL")
 @click.option("--plan", metavar="SCHEME|TOML", help="Show what a scheme or a plan.toml would do to the model.")
+@sensitivity_options
 @calibration_option
 @as_json
 @quiet
-def command(what: str, plan: str | None, calibration: str | None, as_json: bool, quiet: bool) -> None:
+def command(
+    what: str,
+    plan: str | None,
+    sensitivity: bool,
+    request: SensitivityRequest,
+    calibration: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
     """Show what takes the bytes: by tensor group, what is compressed and what is not, each stored once or not.
 
     \b
@@ -30,19 +40,31 @@ def command(what: str, plan: str | None, calibration: str | None, as_json: bool,
       mobilekit inspect ./my-bert
       mobilekit inspect ./my-bert --plan int4
       mobilekit inspect ./my-bert --plan plan.toml --json
+      mobilekit inspect ./my-bert --sensitivity --data dev.csv --out sensitivity
+      mobilekit inspect ./my-bert --sensitivity --data dev.csv --scheme int4 --limit 500
 
     --plan compresses and writes nothing: for every tensor the rule that wins, its scheme, bytes, bits a parameter
     with all that is stored for it, and the error of the decoded weights, relative to the float ones.
+
+    --sensitivity compresses one part at a time (the token table, each layer's attention and feed-forward, the head)
+    by each scheme, and measures on data what that alone loses: by it a plan is chosen.
     """
     with read_errors(what):
         artifact = bool(what) and (Path(what) / MANIFEST_FILE).exists()
+    if artifact and (plan is not None or sensitivity):
+        raise InputError(f"{what}: is an artifact; --plan and --sensitivity are for models.")
+    if plan is not None and sensitivity:
+        raise InputError("--plan shows one plan, --sensitivity tries schemes; give one of them.")
+    if not sensitivity:
+        request.refuse_any()
     if plan is not None:
-        if artifact:
-            raise InputError(f"{what}: is an artifact; --plan is for models.")
         _plan(what, plan, calibration, as_json, quiet)
         return
+    if sensitivity:
+        _sensitivity(what, request, calibration, as_json, quiet)
+        return
     if calibration is not None:
-        raise InputError("--calibration is for --plan; leave it out.")
+        raise InputError("--calibration is for --plan and --sensitivity; leave it out.")
     _overview(_artifact(Path(what)) if artifact else _model(what), as_json)
 
 
@@ -56,6 +78,12 @@ def _plan(what: str, given: str, calibration: str | None, as_json: bool, quiet: 
         texts = calibration_texts(calibration, plan)
         found = planned(what, plan, texts, lambda text: report("plan", text))
     print_json(found) if as_json else show_plan(found)
+
+
+def _sensitivity(what: str, request: SensitivityRequest, calibration: str | None, as_json: bool, quiet: bool) -> None:
+    with progress_lines(not quiet and not as_json) as report:
+        found = request.run(what, calibration, lambda text: report("sensitivity", text))
+    print_json(found.to_json()) if as_json else show_sensitivity(found, request.out)
 
 
 def _overview(found: dict[str, Any], as_json: bool) -> None:

@@ -91,6 +91,8 @@ def sequential_records(
         shared = walk.shared()
         common = second_moments(model, texts, shared) if shared else {}
         for part in parts(model.module):
+            if weights.keys() <= records.keys():
+                break
             for names in part.readers:
                 here = [name for name in names if f"{name}.weight" in weights.keys() - records.keys()]
                 if here:

@@ -63,6 +63,18 @@ def _artifact(place: Place) -> list[str]:
     return ["inspect", str(place.artifact()), "--plan", "int8"]
 
 
+def _look(*more: str) -> Spoil:
+    return line("inspect", "tiny-classifier", *more)
+
+
+def _rows(*more: str, text: str = "text,label\na,positive\nb,negative\n") -> Spoil:
+    def spoil(place: Place) -> list[str]:
+        (place.root / "rows.csv").write_text(text)
+        return ["inspect", "tiny-classifier", "--sensitivity", "--data", "rows.csv", *more]
+
+    return spoil
+
+
 CASES = (
     Case("plan missing", line("export", "--scheme", "no.toml"), "no.toml: not found; a plan is a TOML file, or give a"),
     Case("plan missing to compress", line("compress", "--scheme", "no.toml", "--out", "o"), "no.toml: not found"),
@@ -147,14 +159,43 @@ CASES = (
         "plan to look at missing", line("inspect", "tiny-classifier", "--plan", "no.toml"), "no.toml: not found; a plan"
     ),
     Case(
-        "calibration of nothing", line("inspect", "tiny-classifier", "--calibration", "a"), "--calibration is for --pla"
+        "calibration of nothing", line("inspect", "tiny-classifier", "--calibration", "a"), "is for --plan and --sens"
     ),
     Case(
         "calibration for floats to look at",
         line("inspect", "tiny-classifier", "--plan", "fp16", "--calibration", "a"),
         "--calibration: scheme 'fp16' looks at no text",
     ),
-    Case("plan for an artifact", _artifact, "a: is an artifact; --plan is for models", True),
+    Case("plan for an artifact", _artifact, "a: is an artifact; --plan and --sensitivity are for", True),
+    Case(
+        "sensitivity without data", _look("--sensitivity"), "--sensitivity measures on data: give --data, for example"
+    ),
+    Case("sensitivity of no such data", _look("--sensitivity", "--data", "no.csv"), "no.csv: not found"),
+    Case(
+        "sensitivity to an unknown scheme",
+        _look("--sensitivity", "--data", "no.csv", "--scheme", "int5"),
+        "scheme 'int5' is unknown; did you mean 'int8'",
+    ),
+    Case(
+        "sensitivity on no rows",
+        _look("--sensitivity", "--data", "no.csv", "--limit", "0"),
+        "--limit 0: expected a number of rows >= 1; leave it out",
+    ),
+    Case(
+        "sensitivity without room for text",
+        _rows("--length", "2"),
+        "length is 2; 2 ids that are special .*leave no room for text: give --length 3 or more",
+    ),
+    Case("sensitivity on other labels", _rows(text="text,label\na,x\n"), "'x'.*negative, positive"),
+    Case("sensitivity on another column", _rows("--label-column", "stars"), "'stars'"),
+    Case("sensitivity over what is there", _rows("--out", "."), "'.': the output needs a folder of its own name"),
+    Case("force without an output", _rows("--force"), "--force is for --out; leave it out"),
+    Case(
+        "plan and sensitivity", _look("--plan", "int8", "--sensitivity"), "--plan shows one plan, --sensitivity tries"
+    ),
+    Case("data without sensitivity", _look("--data", "a.csv"), "--data is for --sensitivity; leave it out"),
+    Case("schemes without sensitivity", _look("--scheme", "int8"), "--scheme is for --sensitivity; leave it out"),
+    Case("column without sensitivity", _look("--text-column", "a"), "--text-column is for --sensitivity; leave it"),
     Case("records of a scheme for a plan", _other_records, "m: holds records of scheme 'int8'; export it with that"),
     Case(
         "records with a plan that is none",

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from mobilekit.cli.inspect_sensitivity import SensitivityRequest
 from mobilekit.cli.main import main
 from mobilekit.compression.compress import compress
 from mobilekit.compression.folder import save_compressed
+from mobilekit.compression.schemes.registry import schemes
 from mobilekit.models.load import load
 
 EXAMPLE = str(Path(__file__).parents[2] / "docs" / "plans" / "mixed.toml")
@@ -61,3 +63,30 @@ def test_models_that_are_compressed_already_are_refused(capsys: pytest.CaptureFi
     save_compressed(model, compress(model, "int8"), tmp_path / "m")
     code, _, err = run(capsys, "inspect", str(tmp_path / "m"), "--plan", "int4")
     assert code == 2 and "m: holds records, and its weights are the compressed ones; give the model that they" in err
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> str:
+    file = tmp_path / "rows.csv"
+    file.write_text("text,label\n" + "a good film,positive\na bad film,negative\n" * 3)
+    return str(file)
+
+
+def test_sensitivity_is_a_table_json_and_a_plot(capsys: pytest.CaptureFixture[str], rows: str, tmp_path: Path) -> None:
+    line = ["inspect", "tiny-classifier", "--sensitivity", "--data", rows, "--scheme", "int8", "--scheme", "fp16"]
+    code, out, err = run(capsys, *line, "--limit", "4", "--out", str(tmp_path / "made"))
+    assert code == 0 and "step 1 of 14: embeddings.token as int8" in err
+    assert "tiny-classifier on rows.csv, 4 of 6 rows: accuracy" in out
+    assert len([each for each in out.splitlines() if each.startswith("layers.1.ffn ")]) == 2
+    assert {file.name for file in (tmp_path / "made").iterdir()} == {"sensitivity.json", "sensitivity.svg"}
+    written = json.loads((tmp_path / "made" / "sensitivity.json").read_text())
+    code, out, err = run(capsys, *line, "--limit", "4", "--json")
+    assert code == 0 and not err and json.loads(out) == written
+    assert written["schemes"] == ["int8", "fp16"] and len(written["rows"]) == 14
+    assert {"points", "low", "high"} == set(written["rows"][0]["drop"])
+
+
+def test_schemes_that_are_tried_by_default_are_those_that_there_are() -> None:
+    request = SensitivityRequest("x", (), None, None, None, False, {})
+    names = [each.name for each in request._schemes()]
+    assert names[:2] == ["int8", "int4"] and set(names) == {"int8", "int4", "pal4"} & set(schemes())
