@@ -6,17 +6,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
+from mobilekit.compression.calibrate import second_moments
+from mobilekit.compression.compensate import Inputs, prepare
 from mobilekit.compression.compress import compress
 from mobilekit.compression.compressed import CompressedModel, load_records, save_records
 from mobilekit.compression.folder import compressed_of, save_compressed
 from mobilekit.compression.plan import NO_RULE, SKIP, Plan, Rule, plan_of
-from mobilekit.compression.records import Dense, Quantized
+from mobilekit.compression.records import Dense, Quantized, Record
 from mobilekit.compression.schemes.registry import scheme
 from mobilekit.errors import InputError
 from mobilekit.models.load import load
+from mobilekit.text.calibration import TEXTS
 
 FIRST = "layers.0.attention"
+SOME = TEXTS[4:12]
 
 
 def plan(*rules: tuple[str, str], name: str = "mixed") -> Plan:
@@ -112,16 +117,23 @@ def test_maps_that_read_one_norm_are_smoothed_as_the_least_of_them_asks() -> Non
 
 
 def test_calibrated_maps_see_what_plain_ones_lost() -> None:
-    """Codes of int4 are made for the inputs that int8 maps before them really give, smoothing undone."""
-    model, later = load("tiny-classifier"), "layers.1.ffn.down"
-    alone = compress(model, plan((later, "int4")))
-    after = compress(model, plan(("layers.0.*", "int8"), (later, "int4")))
-    assert "layers.0.attention.smooth.weight" in after.records
-    weight = model.tensors()[f"{later}.weight"]
-    distances = [np.abs(made.decoded()[f"{later}.weight"] - weight).mean() for made in (alone, after)]
-    assert not np.array_equal(*(made.decoded()[f"{later}.weight"] for made in (alone, after)))
-    # int8 loses little, so what has to be made up for is little too.
-    assert max(distances) < 1.2 * min(distances)
+    """Codes are made for the inputs that maps of another scheme before them really give, smoothing undone."""
+    model, later, seen = load("tiny-classifier"), "layers.1.ffn.down", []
+
+    def calibrated(weight: np.ndarray, inputs: Inputs) -> Record:
+        seen.append(inputs)
+        return Dense(weight)
+
+    watching = replace(scheme("fp32"), name="watching", calibrated=calibrated)
+    made = Plan("p", (Rule("layers.*", scheme("int8")), Rule(later, watching)))
+    compressed = compress(model, made, SOME)
+    assert "layers.0.attention.smooth.weight" in compressed.records
+    other = load(model.name)
+    other.load_tensors(compressed.decoded())
+    expected, exact = (prepare(second_moments(each, SOME, [later])[later]).moments for each in (other, model))
+    (found,) = seen
+    assert torch.allclose(found.moments, expected, rtol=1e-3, atol=1e-6)
+    assert not torch.allclose(found.moments, exact, rtol=1e-3, atol=1e-6)
 
 
 @pytest.mark.parametrize(
