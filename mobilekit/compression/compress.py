@@ -39,6 +39,11 @@ def compress(model: Model, scheme: str | Scheme | Plan, texts: Sequence[str] | N
     tensors = model.tensors()
     rules = plan.assigned({name: values.ndim for name, values in tensors.items()})
     chosen = {name: rule.scheme for name, rule in rules.items()}
+    for name, values in tensors.items():
+        if is_weight(name, values.ndim):
+            with _named(name):
+                # What a scheme cannot hold for its shape is refused now, not when the text has been looked at.
+                chosen[name].check(values.shape)
     _refuse_not_finite(tensors)
     multipliers: dict[str, NDArray[np.float32]] = {}
     strengths = _strengths(chosen) if few else {}
@@ -53,10 +58,6 @@ def compress(model: Model, scheme: str | Scheme | Plan, texts: Sequence[str] | N
     # A decoder that is the token table has no tensor of its own.
     calibrated = sorted(name for name in linears & set(tensors) if chosen[name].calibrated is not None)
     weights = {name: tensors.pop(name) for name in calibrated}
-    for name, values in weights.items():
-        with _named(name):
-            # What a scheme cannot hold for its shape is refused now, not when the text has been looked at.
-            chosen[name].weights(values[:1])
     records: dict[str, Record] = {}
     for name, values in sorted(tensors.items()):
         make = chosen[name].weights if is_weight(name, values.ndim) else chosen[name].rest

@@ -18,18 +18,27 @@ _GROUP = 32
 _SMOOTHING = 0.5
 
 
+def even(shape: tuple[int, ...]) -> None:
+    """Raise CompressionError for odd rows: no engine shares the last byte of one with the next."""
+    if len(shape) == 2 and shape[1] % 2:
+        raise CompressionError(f"int4 needs an even number of columns, not {shape[1]}; choose int8.")
+
+
+def whole(shape: tuple[int, ...]) -> None:
+    """Raise CompressionError for columns that do not fill groups."""
+    if len(shape) == 2 and shape[1] % _GROUP:
+        raise CompressionError(f"groups of {_GROUP} do not divide its {shape[1]} columns; choose int4 or int8.")
+
+
 def rows(weight: NDArray[np.float32], inputs: Inputs | None = None) -> Quantized:
-    """4-bit codes; raises CompressionError for an odd row, whose last byte no engine shares with the next row."""
-    if weight.ndim == 2 and weight.shape[1] % 2:
-        raise CompressionError(f"int4 needs an even number of columns, not {weight.shape[1]}; choose int8.")
+    """4-bit codes."""
+    even(weight.shape)
     return quantize_searched(weight, 4) if inputs is None else quantize_compensated(weight, 4, inputs)
 
 
 def groups(weight: NDArray[np.float32], inputs: Inputs | None = None) -> Quantized:
-    """4-bit codes in groups; raises CompressionError for columns that do not fill them."""
-    if weight.ndim == 2 and weight.shape[1] % _GROUP:
-        columns = weight.shape[1]
-        raise CompressionError(f"groups of {_GROUP} do not divide its {columns} columns; choose int4 or int8.")
+    """4-bit codes in groups."""
+    whole(weight.shape)
     if inputs is None:
         return quantize_searched(weight, 4, _GROUP)
     return quantize_compensated(weight, 4, inputs, _GROUP)
@@ -44,6 +53,7 @@ register(
         minimum_ios=18,
         smooth=_SMOOTHING,
         calibrated=rows,
+        check=even,
     )
 )
 register(
@@ -55,5 +65,6 @@ register(
         minimum_ios=18,
         smooth=_SMOOTHING,
         calibrated=groups,
+        check=whole,
     )
 )

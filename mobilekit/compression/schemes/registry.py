@@ -28,7 +28,8 @@ class Scheme:
     biases, positions). calibrated: makes the record of a linear map for the inputs that it has on text (None: as
     `weights`, and text is not looked at for it). smooth: how much of activations' outliers is moved into the weights
     first, 0 to 1. about: one line for tables. minimum_ios: least iOS whose Core ML holds it. options: numbers that a
-    plan's rules may give, by name, and which; configure: makes the scheme for some of them.
+    plan's rules may give, by name, and which; configure: makes the scheme for some of them. check: raises
+    CompressionError for the shape of a matrix that it cannot hold.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Scheme:
     calibrated: Calibrated | None = None
     options: Mapping[str, range] = field(default_factory=dict)
     configure: Callable[..., Scheme] | None = None
+    check: Callable[[tuple[int, ...]], None] = lambda shape: None
 
     @property
     def is_float(self) -> bool:
