@@ -11,13 +11,17 @@ from mobilekit.compression.compressed import POSITIONS
 
 
 def floor_bytes(target: Target, scheme: str, tensors: Iterable[Json]) -> int:
-    """Least bytes of the weights: codes at their bits, the format's scales, everything else at its float.
+    """Least bytes of the weights: codes at their bits, the format's scales, codebooks, the rest at its float.
 
     scheme: what the tensors are kept in, of a plan `thresholds.precision`.
     """
     total = 0
     for entry in tensors:
-        if entry["kind"] == "quantized":
+        if entry["kind"] == "clustered":
+            # Of float16.
+            levels = 2 * entry["codebooks"] * 2 ** entry["bits"]
+            total += entry["bytes"] + entry["shape"][0] * target.scale_bytes + levels
+        elif entry["kind"] == "quantized":
             # Manifests did not always say how many scales a row has: there was one.
             groups = entry.get("groups", 1)
             scale = target.scale_bytes if groups == 1 else target.group_scale_bytes

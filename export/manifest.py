@@ -195,7 +195,7 @@ def build_manifest(subject: Subject, target: Target, emission: Emission, golden:
     file = file_name(target, subject)
     size, sha = size_and_hash(folder / file)
     others = {p.name: size_and_hash(p)[1] for p in sorted(folder.iterdir()) if p.name != file}
-    tensors = tensor_entries(compressed, max(subject.lengths))
+    tensors = tensor_entries(compressed, max(subject.lengths), target.codebooks)
     limits = thresholds(precision(tensors))
     largest = max(abs(value) for entry in golden for value in entry["output"])
     output, task = compressed.head.output_name, compressed.head.task

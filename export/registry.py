@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from mobilekit.compression.compressed import CompressedModel
 
 Progress = Callable[[str], None]
+# The schemes of clustered weights, which every target holds in one form or another.
+CLUSTERED = ("pal8", "pal6", "pal4", "pal3", "pal2", "pal1")
 
 
 @dataclass(frozen=True)
@@ -61,14 +63,16 @@ class Emission:
 class StoredWeight:
     """A weight as it stands in an artifact: codes (int8 [rows, columns]) and scale (float32 [rows, groups]), or values.
 
-    bits: of each code. copies: how many times its bytes are in the file (1 unless something went wrong).
+    codebook: int8 [codebooks, levels] where the codes (then uint8) are of levels. bits: of each code. copies: how many
+    times its bytes are in the file (1 unless something went wrong).
     """
 
-    codes: NDArray[np.int8] | None = None
+    codes: NDArray[np.int8] | NDArray[np.uint8] | None = None
     scale: NDArray[np.float32] | None = None
     values: NDArray[np.floating] | None = None
     copies: int = 1
     bits: int = 8
+    codebook: NDArray[np.int8] | None = None
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,8 @@ class Target:
 
     extra: the pip extra. schemes: what it can hold. refused: by scheme, why it is not among them. scale_bytes: bytes a
     scale takes in the file, with its zero point; group_scale_bytes: the same where a row has several. rest_bytes: by
-    scheme, bytes of a value that is not quantized, where they are less than its record's own. usage: Markdown for the
+    scheme, bytes of a value that is not quantized, where they are less than its record's own. codebooks: whether the
+    file holds clustered weights as codes with their codebooks, else as int8 of few levels. usage: Markdown for the
     artifact's README, with {file}, {class}, {entry}, {length}, {output} and {size} to fill in. read_weights,
     read_inputs and attached_bytes (of what the file carries for task libraries, vocabulary and all) work on the file
     alone, in any process, without the engine.
@@ -128,6 +133,7 @@ class Target:
     usage: Callable[[Emission], str] = lambda emission: ""
     refused: Mapping[str, str] = field(default_factory=dict)
     group_scale_bytes: int = 0
+    codebooks: bool = False
 
 
 def lazily(module: str, function: str) -> Callable[..., Any]:

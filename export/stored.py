@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from export.registry import StoredInput, StoredWeight, Target
 from mobilekit.artifact import Json
 from mobilekit.compression.compressed import POSITIONS, CompressedModel
-from mobilekit.compression.records import Clustered, Quantized
+from mobilekit.compression.records import Clustered, Dense, Quantized, Record
 from mobilekit.errors import ArtifactError, CompressionError, MobilekitError
 
 _Read = TypeVar("_Read")
@@ -31,28 +31,39 @@ class Comparison:
     repeated: tuple[str, ...]
 
 
-def tensor_entries(model: CompressedModel, length: int) -> list[Json]:
+def tensor_entries(model: CompressedModel, length: int, codebooks: bool = False) -> list[Json]:
     """The manifest's `tensors`: name, shape, kind, bits, bytes, and the hashes that the file is held against; of codes
-    the number of scales a row too.
+    the number of scales a row too, of clustered ones that of codebooks or of levels.
 
-    length: the longest exported, which says what rows of the position table there are. A dense tensor has a hash for
-    each float type, since the targets differ in which they write.
+    length: the longest exported, which says what rows of the position table there are. codebooks: whether the file
+    holds those (`Target.codebooks`). A dense tensor has a hash for each float type, since the targets differ in which
+    they write.
     """
     entries = []
-    for name, made in sorted(model.records.items()):
-        record = made.as_quantized() if isinstance(made, Clustered) else made
-        more = {}
-        if isinstance(record, Quantized):
-            kind, bits, hashes = "quantized", record.bits, {"record": record.fingerprint()}
-            shape, size, more = record.shape, record.payload_bytes, {"groups": record.groups}
+    for name, record in sorted(model.records.items()):
+        entry: Json
+        if isinstance(record, Clustered) and codebooks:
+            entry = _entry("clustered", record, record.bits, {"record": record.fingerprint()})
+            entry["codebooks"] = record.groups
+        elif isinstance(record, Clustered):
+            same = record.as_quantized()
+            entry = _entry("quantized", same, same.bits, {"record": same.fingerprint()})
+            entry |= {"groups": same.groups, "levels": 2**record.bits}
+        elif isinstance(record, Quantized):
+            entry = _entry("quantized", record, record.bits, {"record": record.fingerprint()})
+            entry["groups"] = record.groups
         else:
-            values = model.position_rows(length) if name == POSITIONS else record.values
-            kind, bits, shape, size = "dense", values.dtype.itemsize * 8, values.shape, values.nbytes
+            values = Dense(model.position_rows(length) if name == POSITIONS else record.values)
             with np.errstate(over="ignore"):
-                hashes = {t.__name__: value_hash(values.astype(t)) for t in (np.float32, np.float16)}
-        entry = {"name": name, "shape": list(shape), "kind": kind, "bits": bits, "bytes": int(size), "sha256": hashes}
-        entries.append(entry | more)
+                hashes = {t.__name__: value_hash(values.values.astype(t)) for t in (np.float32, np.float16)}
+            entry = _entry("dense", values, values.values.dtype.itemsize * 8, hashes)
+        entries.append({"name": name, **entry})
     return entries
+
+
+def _entry(kind: str, record: Record, bits: int, hashes: dict[str, str]) -> Json:
+    size = record.payload_bytes
+    return {"shape": list(record.shape), "kind": kind, "bits": bits, "bytes": size, "sha256": hashes}
 
 
 def value_hash(values: NDArray[np.floating]) -> str:
@@ -108,6 +119,8 @@ def weight_key(weight: StoredWeight) -> str:
         return value_hash(weight.values)
     assert weight.scale is not None
     try:
-        return Quantized(weight.codes, weight.scale, weight.bits).fingerprint()
+        if weight.codebook is not None:
+            return Clustered(weight.codes, weight.codebook, weight.scale).fingerprint()  # type: ignore[arg-type]
+        return Quantized(weight.codes, weight.scale, weight.bits).fingerprint()  # type: ignore[arg-type]
     except CompressionError:
         return "not a record"

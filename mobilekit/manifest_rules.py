@@ -21,8 +21,8 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 def first_contradiction(content: Json) -> str | None:
     """What is wrong with a manifest that follows the schema, or None: place and reason, for a message."""
-    rules: tuple[Callable[[Json], Iterator[str]], ...] = (_lengths, _files, _labels, _ports, _ids, _golden, _numbers)
-    rules += (_accuracy,)
+    rules: tuple[Callable[[Json], Iterator[str]], ...] = (_lengths, _files, _labels, _ports, _tensors, _ids)
+    rules += (_golden, _numbers, _accuracy)
     return next((fault for rule in rules for fault in rule(content)), None)
 
 
@@ -67,6 +67,19 @@ def _ports(content: Json) -> Iterator[str]:
         yield f"outputs: a {task} model has {name} of shape {[*leading, 'size']}"
     elif content["labels"] and shape[-1] != len(content["labels"]):
         yield f"labels: {len(content['labels'])} for an output of {shape[-1]}"
+
+
+def _tensors(content: Json) -> Iterator[str]:
+    for i, entry in enumerate(content["tensors"]):
+        kind, shape, bits = entry["kind"], entry["shape"], entry["bits"]
+        if "length" in shape or (kind != "dense" and (len(shape) != 2 or bits > 8)):
+            yield f"tensors/{i}: {kind} of shape {shape} and {bits} bits cannot be"
+            continue
+        own = {"quantized": {"groups", "levels"}, "clustered": {"codebooks"}}.get(kind, set())
+        if strange := {"groups", "levels", "codebooks"} & set(entry) - own:
+            yield f"tensors/{i}: {min(strange)} does not fit {kind}"
+        elif kind == "clustered" and (not entry.get("codebooks") or shape[0] % entry["codebooks"]):
+            yield f"tensors/{i}: its codebooks do not divide its {shape[0]} rows"
 
 
 def _rows(content: Json, tensor: str) -> int | None:

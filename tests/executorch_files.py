@@ -28,6 +28,8 @@ MODELS: dict[str, Callable[[], CompressedModel]] = {
     "words-int8": lambda: random_compressed(TWO_SHARED, WORDS, "int8"),
     "classifier-int4": lambda: random_compressed(TINY, CLASSIFIER, "int4"),
     "shared-int4-g32": lambda: random_compressed(TWO_SHARED, DENSE_EMBEDDING, "int4-g32"),
+    "classifier-pal3": lambda: random_compressed(TINY, CLASSIFIER, "pal3"),
+    "words-pal4": lambda: random_compressed(TWO_SHARED, WORDS, "pal4"),
     "words-int4": lambda: random_compressed(TWO_SHARED, WORDS, "int4"),
     "words-int4-g32": lambda: random_compressed(ONE_LAYER, WORDS, "int4-g32"),
     "words-fp32": lambda: random_compressed(replace(ONE_LAYER, activation="gelu_new"), WORDS, "fp32"),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mobilekit.compression.compressed import CompressedModel
 from mobilekit.compression.quantize import to_bfloat16
-from mobilekit.compression.records import Dense, Quantized, Record
+from mobilekit.compression.records import Clustered, Dense, Quantized, Record
 from mobilekit.compression.smooth import smoothed_linears
 from mobilekit.models.config import DenseConfig, EncoderConfig, HeadConfig
 from mobilekit.models.tasks import SPAN_LABELS
@@ -30,6 +30,8 @@ ANSWER = HeadConfig("question-answering", labels=SPAN_LABELS)
 WORDS = HeadConfig("fill-mask", activation="gelu")
 # The quantized schemes: bits, and columns that share a scale (None: all of a row).
 FORMS: dict[str, tuple[int, int | None]] = {"int8": (8, None), "int4": (4, None), "int4-g32": (4, 32)}
+# The clustered ones: bits.
+CLUSTERS = {f"pal{bits}": bits for bits in (8, 6, 4, 3, 2, 1)}
 DENSE_EMBEDDING = HeadConfig("sentence-embedding", dense=(DenseConfig(64, 32, True, "tanh"),))
 
 
@@ -100,13 +102,14 @@ def random_compressed(
     rng = np.random.default_rng(seed)
     records: dict[str, Record] = {}
     for name, shape in tensor_shapes(encoder, head).items():
-        if scheme in FORMS and len(shape) == 2 and name.split(".")[1] not in ("position", "token_type"):
-            records[name] = foreign_codes(rng, shape, *FORMS[scheme])
+        if len(shape) == 2 and name.split(".")[1] not in ("position", "token_type") and scheme in {**FORMS, **CLUSTERS}:
+            made = foreign_clusters(rng, shape, CLUSTERS[scheme]) if scheme in CLUSTERS else None
+            records[name] = made or foreign_codes(rng, shape, *FORMS[scheme])
             continue
         is_gamma = name.endswith("norm.weight")
         values = (1.0 if is_gamma else 0.0) + rng.normal(size=shape) * (0.3 if is_gamma else 0.08)
         records[name] = Dense(values.astype(np.float16 if scheme == "fp16" else np.float32))
-    if scheme in FORMS:
+    if scheme in {**FORMS, **CLUSTERS}:
         for name, weights in smoothed_linears(list(records)).items():
             multiplier = rng.choice([0.5, 0.625, 0.875, 1.0, 1.25, 1.75, 2.0], size=records[weights[0]].shape[1])
             records[name] = Dense(multiplier.astype(np.float32))
@@ -122,6 +125,16 @@ def foreign_codes(rng: np.random.Generator, shape: tuple[int, ...], bits: int, b
     scale = rng.uniform(0.25, 0.5, size=(shape[0], groups)) / limit
     rounded = scale.astype(np.float16).astype(np.float32) if groups == 1 else to_bfloat16(scale.astype(np.float32))
     return Quantized(codes, rounded, bits)
+
+
+def foreign_clusters(rng: np.random.Generator, shape: tuple[int, ...], bits: int, groups: int = 1) -> Clustered:
+    """A record of random codes and levels, `groups` codebooks; at 2 bits and more the last level is there twice."""
+    levels = np.sort(np.clip(np.rint(rng.normal(size=(groups, 2**bits)) * 40), -100, 100).astype(np.int8), axis=1)
+    if bits > 1:
+        levels[:, -1] = levels[:, -2]
+    scale = rng.uniform(0.25, 0.5, size=(shape[0], 1)) / 127
+    codes = rng.integers(0, 2**bits, shape).astype(np.uint8)
+    return Clustered(codes, levels, scale.astype(np.float16).astype(np.float32))
 
 
 def fake_manifest(folder: Path | None) -> dict[str, Any]:

@@ -110,6 +110,34 @@ def test_golden_inputs_that_contradict_the_rest_are_refused(change: dict[str, An
         validated(content, "manifest")
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"kind": "clustered", "codebooks": 3}, "tensors/0: its codebooks do not divide its 2 rows"),
+        ({"kind": "clustered"}, "tensors/0: its codebooks do not divide"),
+        ({"kind": "clustered", "codebooks": 1, "groups": 1}, "tensors/0: groups does not fit clustered"),
+        ({"kind": "clustered", "codebooks": 1, "bits": 9}, r"tensors/0: clustered of shape \[2, 4\] and 9 bits"),
+        ({"kind": "dense", "levels": 4}, "tensors/0: levels does not fit dense"),
+        ({"levels": 257}, "tensors/0/levels"),
+        ({"codebooks": 1}, "tensors/0: codebooks does not fit quantized"),
+        ({"shape": [8]}, r"tensors/0: quantized of shape \[8\]"),
+        ({"shape": ["length", 4]}, "tensors/0: quantized of shape"),
+    ],
+)
+def test_tensors_that_cannot_be_are_refused(change: dict[str, Any], message: str) -> None:
+    content = fake_manifest(None)
+    content["tensors"][0] |= change
+    with pytest.raises(ArtifactError, match=message):
+        validated(content, "manifest")
+
+
+def test_clustered_tensors_and_levels_are_taken() -> None:
+    content = fake_manifest(None)
+    first = content["tensors"][0]
+    content["tensors"] = [{**first, "levels": 16}, {**first, "kind": "clustered", "bits": 4, "codebooks": 2}]
+    assert validated(content, "manifest").task == content["task"]
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"\xff\xfe", b"[" * 100_000])
 def test_broken_manifests_are_refused(folder: Path, content: bytes) -> None:
     (folder / "manifest.json").write_bytes(content)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from export.executorch.usage import usage
-from export.registry import Overhead, Target, lazily, register
+from export.registry import CLUSTERED, Overhead, Target, lazily, register
 
 register(
     Target(
         name="executorch",
         suffix=".pte",
         extra="executorch",
-        schemes=("fp32", "int8", "int4", "int4-g32"),
+        schemes=("fp32", "int8", "int4", "int4-g32", *CLUSTERED),
         refused={"fp16": "ExecuTorch keeps GELU out of XNNPACK in float16"},
         packages=("executorch",),
         scale_bytes=4,

@@ -18,7 +18,7 @@ from export.blocks import Blocks, Embedding, FeedForward, Linear, Norm
 from export.graph import EncoderGraph
 from export.tops import FillMask, MeanClassifier, SentenceEmbedding
 from mobilekit.compression.nibbles import pack_nibbles
-from mobilekit.compression.records import Quantized, Record
+from mobilekit.compression.records import Clustered, Quantized, Record
 from mobilekit.errors import EngineError
 
 _OPERATORS = torch.ops.quantized_decomposed
@@ -154,7 +154,7 @@ def matrix_mean(x: Tensor, keep: Tensor, ones: Tensor) -> Tensor:
 
 
 class ExecutorchBlocks(Blocks):
-    """Weights in the forms above; what is not quantized stays float32."""
+    """Weights in the forms above, clustered ones as int8 matrices; what is not quantized stays float32."""
 
     def make_linear(self, weight: Record, bias: Record | None) -> nn.Module:
         """Codes as they are, or a float weight."""
@@ -169,6 +169,10 @@ class ExecutorchBlocks(Blocks):
     def make_norm(self, weight: Record, bias: Record, eps: float) -> nn.Module:
         """A norm inside the delegate."""
         return MatrixNorm(weight, bias, eps)
+
+    def _record(self, name: str, part: str) -> Record:
+        record = super()._record(name, part)
+        return record.as_quantized() if isinstance(record, Clustered) else record
 
 
 class ExecutorchGraph(EncoderGraph):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from export.registry import Overhead, Target, lazily, register
+from export.registry import CLUSTERED, Overhead, Target, lazily, register
 from export.tflite.usage import usage
 
 register(
@@ -10,7 +10,7 @@ register(
         name="tflite",
         suffix=".tflite",
         extra="tflite",
-        schemes=("fp32", "fp16", "int8", "int4"),
+        schemes=("fp32", "fp16", "int8", "int4", *CLUSTERED),
         refused={"int4-g32": "groups of columns run slower than fp32 there"},
         packages=("ai_edge_litert",),
         # float32, and the int64 zero point that the format demands for each scale.

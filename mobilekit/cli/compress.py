@@ -31,8 +31,8 @@ def command(
       mobilekit compress --model ./my-bert --scheme plan.toml --out my-bert-plan
 
     The folder is a checkpoint with the decoded weights, and records.safetensors with the codes and scales themselves.
-    `export` takes records as they are, on another machine too. At int4 codes are made for the inputs that each matrix
-    has on some text: the nearer that is to what the model will read, the less is lost.
+    `export` takes records as they are, on another machine too. At int4 and pal8 to pal1 codes are made for the inputs
+    that each matrix has on some text: the nearer that is to what the model will read, the less is lost.
     """
     from mobilekit.compression.compress import compress
     from mobilekit.compression.folder import refuse_output, save_compressed

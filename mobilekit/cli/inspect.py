@@ -165,8 +165,13 @@ def _not_compressed(tensors: list[Json]) -> str:
 
 def _kind(entry: Json) -> str:
     """How a tensor of the manifest is kept."""
-    if entry["kind"] != "quantized":
+    if entry["kind"] == "dense":
         return "float"
+    if entry["kind"] == "clustered":
+        several = entry["codebooks"] > 1
+        return f"{entry['bits']}-bit codes" + (f" of {entry['codebooks']} codebooks" if several else " of a codebook")
+    if "levels" in entry:
+        return f"int{entry['bits']} codes of {entry['levels']} levels"
     groups = entry.get("groups", 1)
     return f"int{entry['bits']} codes" + (f" in groups of {entry['shape'][1] // groups}" if groups > 1 else "")
 

@@ -14,8 +14,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from mobilekit.compression.cluster import cluster_rows
 from mobilekit.compression.quantize import codes_of
-from mobilekit.compression.records import Quantized
+from mobilekit.compression.records import Clustered, Quantized
 from mobilekit.compression.scales import quantize_searched
 from mobilekit.errors import CompressionError
 from mobilekit.models.threads import one_thread
@@ -108,8 +109,7 @@ def quantize_compensated(weight: NDArray[np.float32], bits: int, inputs: Inputs,
     than that of plain rounding keeps it. Raises what `quantize_searched` raises, and CompressionError for inputs
     of another width.
     """
-    if len(inputs.order) != weight.shape[-1]:
-        raise CompressionError(f"moments of {len(inputs.order)} inputs for a weight of shape {list(weight.shape)}.")
+    _check_width(weight, inputs)
     plain = quantize_searched(weight, bits, block, inputs.importance)
     limit = 2 ** (bits - 1) - 1
     scales = torch.from_numpy(plain.scale.T.copy())
@@ -122,6 +122,36 @@ def quantize_compensated(weight: NDArray[np.float32], bits: int, inputs: Inputs,
     found = Quantized(codes, plain.scale, bits)
     lost, most = (output_errors(weight, record.decode(), inputs) for record in (found, plain))
     return Quantized(np.where((lost > most)[:, None], plain.codes, codes), plain.scale, bits)
+
+
+def cluster_compensated(weight: NDArray[np.float32], bits: int, inputs: Inputs) -> Clustered:
+    """Codes by error compensation, with the codebook and the scales of least error (`cluster_rows`).
+
+    weight: float32 [rows, columns]. A row whose output would be worse than with each weight's nearest level keeps
+    those. Raises what `cluster_rows` raises, and CompressionError for inputs of another width.
+    """
+    _check_width(weight, inputs)
+    importance = np.broadcast_to(inputs.importance.astype(np.float32), weight.shape)
+    plain = cluster_rows(weight, bits, importance=importance)
+    # Where there are less levels than codes the last is there several times.
+    levels = torch.from_numpy(np.unique(plain.codebook).astype(np.float32))
+    middles, scale = (levels[1:] + levels[:-1]) / 2, torch.from_numpy(plain.scale[:, 0])
+    codes = np.empty_like(plain.codes)
+
+    def rounding(column: int, values: torch.Tensor) -> torch.Tensor:
+        nearest = torch.bucketize(values / scale, middles, right=True)
+        codes[:, column] = nearest.numpy()
+        return levels[nearest] * scale
+
+    compensate(weight, inputs, rounding)
+    found = Clustered(codes, plain.codebook, plain.scale)
+    lost, most = (output_errors(weight, record.decode(), inputs) for record in (found, plain))
+    return Clustered(np.where((lost > most)[:, None], plain.codes, codes), plain.codebook, plain.scale)
+
+
+def _check_width(weight: NDArray[np.float32], inputs: Inputs) -> None:
+    if len(inputs.order) != weight.shape[-1]:
+        raise CompressionError(f"moments of {len(inputs.order)} inputs for a weight of shape {list(weight.shape)}.")
 
 
 def output_errors(weight: NDArray[np.float32], decoded: NDArray[np.float32], inputs: Inputs) -> NDArray[np.float64]:

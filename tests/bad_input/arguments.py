@@ -110,7 +110,7 @@ CASES = (
     Case(
         "groups on TFLite",
         tiny("--target", "tflite", "--scheme", "int4-g32"),
-        r"'tflite' cannot hold scheme 'int4-g32' \(groups .* fp32 there\); it can hold fp32, fp16, int8, int4",
+        r"'tflite' cannot hold scheme 'int4-g32' \(groups .* fp32 there\); it can hold fp32, fp16, int8, int4, pal8",
     ),
     # Calibration text.
     Case(

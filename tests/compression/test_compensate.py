@@ -3,12 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mobilekit.compression.cluster import cluster_rows
 from mobilekit.compression.compensate import (
     DAMPING,
     Inputs,
+    cluster_compensated,
     compensate,
     output_errors,
     prepare,
@@ -147,6 +149,41 @@ def test_errors_are_of_the_outputs() -> None:
     assert np.allclose(found, np.square((weight - other) @ x).sum(1), rtol=1e-4)
 
 
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 24), st.sampled_from([1, 2, 3, 4]))
+def test_output_is_nearer_than_with_the_nearest_levels(seed: int, columns: int, bits: int) -> None:
+    x = inputs_of(seed, columns)
+    weight = np.random.default_rng(seed + 1).normal(size=(16, columns)).astype(np.float32)
+    inputs = prepare(x @ x.T, 1e-6)
+    record = cluster_compensated(weight, bits, inputs)
+    assert (record.bits, record.groups) == (bits, 1)
+    # Codebook and scales are those of the plain record, of which no row is better.
+    plain = cluster_rows(weight, bits, importance=np.broadcast_to(inputs.importance.astype(np.float32), weight.shape))
+    assert np.array_equal(record.codebook, plain.codebook) and np.array_equal(record.scale, plain.scale)
+    lost, most = (np.square((weight - w).astype(np.float64) @ x).sum(1) for w in (record.decode(), plain.decode()))
+    assert (lost <= most * 1.001 + 1e-6).all()
+    assert lost.sum() < (0.95 if columns > 3 and bits > 1 else 1.0001) * most.sum()
+
+
+def test_levels_of_inputs_that_do_not_go_together_are_the_nearest() -> None:
+    weight = np.random.default_rng(5).normal(size=(6, 40)).astype(np.float32)
+    inputs = prepare(np.diag(np.random.default_rng(6).uniform(0.1, 9, 40)), 0)
+    record = cluster_compensated(weight, 3, inputs)
+    levels = record.codebook[0].astype(np.float32) * record.scale[:, :, None]
+    nearest = np.abs(weight[:, :, None] - levels).argmin(axis=2)
+    assert np.array_equal(record.codes, nearest)
+
+
+def test_values_that_are_levels_stay_and_each_has_one_code() -> None:
+    x = inputs_of(7, 12)
+    weight = np.random.default_rng(3).choice([-1.0, 0.0, 1.0], (4, 12)).astype(np.float32)
+    for bits in (4, 8):
+        record = cluster_compensated(weight, bits, prepare(x @ x.T))
+        assert np.array_equal(record.decode(), weight * 127 * record.scale)
+        assert len(np.unique(record.codes)) == 3
+    assert not cluster_compensated(np.zeros((2, 12), np.float32), 2, prepare(x @ x.T)).decode().any()
+
+
 def test_moments_that_cannot_be_are_refused() -> None:
     for bad, says in [
         (np.ones((2, 3)), "square"),
@@ -159,5 +196,7 @@ def test_moments_that_cannot_be_are_refused() -> None:
     assert isinstance(inputs, Inputs) and DAMPING > 0
     with pytest.raises(CompressionError, match="4 inputs"):
         quantize_compensated(np.ones((2, 5), np.float32), 4, inputs)
+    with pytest.raises(CompressionError, match="4 inputs"):
+        cluster_compensated(np.ones((2, 5), np.float32), 4, inputs)
     with pytest.raises(CompressionError, match="not finite"):
         quantize_compensated(np.full((2, 4), np.nan, np.float32), 4, inputs)

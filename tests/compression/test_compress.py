@@ -11,10 +11,12 @@ from mobilekit.compression.compress import compress
 from mobilekit.compression.compressed import load_records, save_records
 from mobilekit.compression.folder import compressed_of, records_of, save_compressed
 from mobilekit.compression.quantize import quantize_groups
-from mobilekit.compression.records import Dense, Quantized
+from mobilekit.compression.records import Clustered, Dense, Quantized
 from mobilekit.compression.schemes.registry import scheme
 from mobilekit.errors import CompressionError, InputError
 from mobilekit.models.load import load
+
+SOME = ("a good film", "a bad film, and a long one", "what a pity")
 
 
 def test_int8_compresses_every_matrix_and_the_token_table() -> None:
@@ -54,7 +56,31 @@ def test_shared_layer_has_one_record() -> None:
     assert [n for n in names if n.endswith("query.weight")] == ["layers.0.attention.query.weight"]
 
 
-@pytest.mark.parametrize("scheme", ["fp32", "fp16", "int8", "int4", "int4-g32"])
+@pytest.mark.parametrize("bits", [8, 6, 4, 3, 2, 1])
+def test_pal_clusters_what_int8_quantizes(bits: int) -> None:
+    model = load("tiny-shared")
+    eight, found = compress(model, "int8", SOME).records, compress(model, f"pal{bits}", SOME).records
+    assert list(found) == list(eight)
+    for name, record in found.items():
+        if isinstance(eight[name], Quantized):
+            assert isinstance(record, Clustered) and (record.bits, record.groups) == (bits, 1)
+            assert record.payload_bytes == (record.codes.size * bits + 7) // 8
+        else:
+            assert isinstance(record, Dense)
+
+
+def test_fewer_levels_lose_more_of_the_output() -> None:
+    model, ids = load("tiny-embedding"), torch.arange(2, 60, 2)[None]
+    with torch.no_grad():
+        exact, lost = model.module(ids), []
+        for name in ("pal8", "pal4", "pal2"):
+            other = load("tiny-embedding")
+            other.load_tensors(compress(model, name, SOME).decoded())
+            lost.append(float((other.module(ids) - exact).norm()))
+    assert lost == sorted(lost) and lost[0] < 0.01
+
+
+@pytest.mark.parametrize("scheme", ["fp32", "fp16", "int8", "int4", "int4-g32", "pal3"])
 def test_records_are_saved_verbatim_and_the_same_twice(scheme: str, tmp_path: Path) -> None:
     compressed = compress(load("tiny-shared"), scheme)
     first, second = tmp_path / "a", tmp_path / "b"
@@ -79,7 +105,7 @@ def test_groups_are_saved_verbatim(tmp_path: Path) -> None:
     assert again.fingerprint() == grouped.fingerprint()
 
 
-@pytest.mark.parametrize("scheme", ["int8", "int4", "int4-g32"])
+@pytest.mark.parametrize("scheme", ["int8", "int4", "int4-g32", "pal4"])
 def test_saved_folder_carries_its_records_to_the_next_export(scheme: str, tmp_path: Path) -> None:
     model = load("tiny-classifier")
     compressed = compress(model, scheme)

@@ -139,7 +139,7 @@ def test_moving_is_a_ridge_regression() -> None:
     assert np.array_equal(moved(weight, x @ x.T, np.zeros((5, 5), np.float32)), weight)
 
 
-@pytest.mark.parametrize("bits_scheme", ["int4", "int4-g32"])
+@pytest.mark.parametrize("bits_scheme", ["int4", "int4-g32", "pal4", "pal3"])
 def test_calibrated_codes_lose_less_on_other_text(bits_scheme: str) -> None:
     model, held_out = load("tiny-embedding"), TEXTS[16:]
     exact = replace(scheme(bits_scheme), smooth=0.0)

@@ -17,7 +17,7 @@ from export.executorch.program import Program
 from export.executorch.read import NOTES_METHOD, read_notes
 from export.executorch.sharing import share_constants
 from export.registry import StoredWeight, target
-from mobilekit.compression.records import Dense, Quantized
+from mobilekit.compression.records import Clustered, Dense, Quantized, Record
 from mobilekit.errors import ArtifactError, EngineError
 from mobilekit.models.config import EncoderConfig
 
@@ -39,8 +39,11 @@ INT8 = "classifier-int8"
 FOUR_BITS = ("classifier-int4", "shared-int4-g32")
 
 
-def holding(weights: list[StoredWeight], record: Quantized | Dense) -> list[StoredWeight]:
-    """The stored weights that are equal to a record, bit for bit; vectors may come in another shape."""
+def holding(weights: list[StoredWeight], record: Record) -> list[StoredWeight]:
+    """The stored weights that are equal to a record, bit for bit; vectors may come in another shape, clustered ones
+    come as int8."""
+    if isinstance(record, Clustered):
+        record = record.as_quantized()
     if isinstance(record, Quantized):
         pairs = [w for w in weights if w.codes is not None and w.scale is not None]
         pairs = [w for w in pairs if w.bits == record.bits and np.array_equal(w.scale, record.scale)]
@@ -51,6 +54,7 @@ def holding(weights: list[StoredWeight], record: Quantized | Dense) -> list[Stor
 
 def quantized(name: str, tensor: str) -> Quantized:
     record = exported(name).model.records[tensor]
+    record = record.as_quantized() if isinstance(record, Clustered) else record
     assert isinstance(record, Quantized)
     return record
 
@@ -90,12 +94,13 @@ def test_every_record_is_in_the_file_once_bit_for_bit(name: str) -> None:
             assert [w.copies for w in holding(weights, record)] == [1], tensor
 
 
-@pytest.mark.parametrize("name", ["words-int8", "words-int4", "words-int4-g32", "words-fp32"])
+@pytest.mark.parametrize("name", ["words-int8", "words-int4", "words-int4-g32", "words-pal4", "words-fp32"])
 def test_table_and_tied_decoder_are_one_place_in_the_file(name: str) -> None:
     program = Program(exported(name).path)
     table = exported(name).model.records["embeddings.token.weight"]
+    table = table.as_quantized() if isinstance(table, Clustered) else table
     size = table.payload_bytes
-    content = stored_codes(table) if isinstance(table, Quantized) else table.values.tobytes()  # type: ignore[union-attr]
+    content = stored_codes(table) if isinstance(table, Quantized) else table.values.tobytes()
     assert exported(name).path.read_bytes().count(content) == 1
     inside = [i for i, place in enumerate(program.segments) if place.size == size and program.is_named(i)]
     assert len(inside) == 1 and bytes(program.bytes_at(program.segments[inside[0]])) == content
@@ -142,6 +147,7 @@ CHANGED = [
     ("classifier-int4", "layers.1.ffn.up.weight"),
     ("classifier-int4", "embeddings.token.weight"),
     ("shared-int4-g32", "layers.0.ffn.up.weight"),
+    ("classifier-pal3", "layers.1.ffn.up.weight"),
 ]
 
 

@@ -9,7 +9,7 @@ from export.budget import budget_bytes, floor_bytes, groups
 from export.registry import Overhead, StoredWeight, Target
 from export.stored import compare, tensor_entries
 from export.thresholds import precision
-from mobilekit.compression.records import Dense, Quantized
+from mobilekit.compression.records import Clustered, Dense, Quantized
 
 MODEL = random_compressed(SHARED, CLASSIFIER)
 ENTRIES = tensor_entries(MODEL, 32)
@@ -101,6 +101,24 @@ def test_floats_of_a_plan_count_at_their_own_width() -> None:
 def test_precision_of_a_scheme_is_its_own_and_of_codes_that_of_int8() -> None:
     for scheme, expected in (("fp32", "fp32"), ("fp16", "fp16"), ("int8", "int8"), ("int4-g32", "int8")):
         assert precision(tensor_entries(random_compressed(SHARED, CLASSIFIER, scheme), 32)) == expected
+def test_clustered_tensors_are_counted_as_the_target_holds_them() -> None:
+    model = random_compressed(SHARED, CLASSIFIER, "pal3")
+    books, levels = tensor_entries(model, 32, codebooks=True), tensor_entries(model, 32)
+    target = Target("t", ".t", "", ("pal3",), (), 2, None, None, None)  # type: ignore[arg-type]
+    least, most = 0, 0
+    for book, level in zip(books, levels, strict=True):
+        record = model.records[book["name"]]
+        if isinstance(record, Clustered):
+            assert (book["kind"], book["bits"], book["codebooks"]) == ("clustered", 3, 1)
+            assert book["sha256"] == {"record": record.fingerprint()}
+            assert (level["kind"], level["bits"], level["groups"], level["levels"]) == ("quantized", 8, 1, 8)
+            assert level["sha256"] == {"record": record.as_quantized().fingerprint()}
+            least += (record.codes.size * 3 + 7) // 8 + 2 * 8 + 2 * len(record.codes)
+            most += record.codes.size + 2 * len(record.codes)
+        else:
+            assert book == level
+            least, most = (size + 4 * int(np.prod(book["shape"])) for size in (least, most))
+    assert (floor_bytes(target, "pal3", books), floor_bytes(target, "pal3", levels)) == (least, most)
 
 
 def test_groups_cover_every_parameter() -> None:

@@ -15,7 +15,6 @@ from support import CLASSIFIER, DENSE_EMBEDDING, EMBEDDING, SHARED, TINY, foreig
 
 from export.registry import Emission, GraphSpec, StoredWeight, target
 from export.stored import compare, tensor_entries
-from mobilekit.compression.cluster import cluster_rows
 from mobilekit.compression.compressed import CompressedModel, save_records
 from mobilekit.compression.nibbles import pack_nibbles
 from mobilekit.compression.records import Clustered, Dense, Quantized, Record
@@ -72,8 +71,10 @@ def emit(model: CompressedModel, path: Path, lengths: tuple[int, ...] = LENGTHS)
     return TFLITE.emit(model, GraphSpec(lengths, "Tiny", metadata=METADATA), path, lambda _: None)
 
 
-def holding(weights: list[StoredWeight], record: Quantized | Dense) -> list[StoredWeight]:
-    """The stored weights that are equal to a record, bit for bit and in its own types."""
+def holding(weights: list[StoredWeight], record: Record) -> list[StoredWeight]:
+    """The stored weights that are equal to a record, bit for bit and in its own types; a clustered one as int8."""
+    if isinstance(record, Clustered):
+        record = record.as_quantized()
     if isinstance(record, Quantized):
         return [
             w
@@ -97,7 +98,7 @@ def place(path: Path, data: bytes) -> int:
     return content.index(data)
 
 
-@pytest.mark.parametrize("scheme", ["fp32", "fp16", "int8", "int4"])
+@pytest.mark.parametrize("scheme", ["fp32", "fp16", "int8", "int4", "pal4", "pal1"])
 @pytest.mark.parametrize(
     ("encoder", "head"), [(TINY, CLASSIFIER), (SHARED, DENSE_EMBEDDING)], ids=["classifier", "shared"]
 )
@@ -110,10 +111,10 @@ def test_every_record_is_in_the_file_once_bit_for_bit(
             assert [w.copies for w in holding(made.weights, record)] == [1], name
 
 
-@pytest.mark.parametrize("scheme", ["int8", "int4"])
+@pytest.mark.parametrize("scheme", ["int8", "int4", "pal4"])
 def test_codes_in_the_file_are_all_records(export: Export, scheme: str) -> None:
     made = export(TINY, CLASSIFIER, scheme)
-    records = [r for r in made.model.records.values() if isinstance(r, Quantized)]
+    records = [r for r in made.model.records.values() if not isinstance(r, Dense)]
     assert len([w for w in made.weights if w.codes is not None]) == len(records)
 
 
@@ -321,15 +322,19 @@ def test_size_of_real_shapes(encoder: EncoderConfig, scheme: str, limit: int, tm
     assert stored < path.stat().st_size <= limit
 
 
-def test_clustered_records_are_written_as_int8_and_compared_as_such(tmp_path: Path) -> None:
-    model = random_compressed(TINY, CLASSIFIER, "int8")
-    records: dict[str, Record] = {}
-    for name, record in model.records.items():
-        records[name] = cluster_rows(record.decode(), 3) if isinstance(record, Quantized) else record
-    model = replace(model, records=records)
-    emit(model, tmp_path / "model.tflite")
-    weights = TFLITE.read_weights(tmp_path / "model.tflite")
-    for record in records.values():
-        if isinstance(record, Clustered):
-            assert [w.copies for w in holding(weights, record.as_quantized())] == [1]
-    assert not compare(weights, tensor_entries(model, max(LENGTHS))).missing
+def test_clustered_records_are_written_as_int8_and_compared_as_such(export: Export, tmp_path: Path) -> None:
+    made = export(TINY, CLASSIFIER, "pal4")
+    entries = tensor_entries(made.model, max(LENGTHS))
+    assert not compare(made.weights, entries).missing
+    name = "layers.1.ffn.up.weight"
+    record = made.model.records[name]
+    assert isinstance(record, Clustered)
+    codes = record.as_quantized().codes
+    assert len(np.unique(codes)) <= 16
+    # Another of its own levels is another weight.
+    content = bytearray(made.path.read_bytes())
+    at = place(made.path, codes.tobytes())
+    content[at] = next(int(v) for v in np.unique(codes) if v != codes[0, 0]) % 256
+    changed = tmp_path / "changed.tflite"
+    changed.write_bytes(content)
+    assert compare(TFLITE.read_weights(changed), entries).missing == (name,)

@@ -20,6 +20,7 @@ from mobilekit.process import EngineProcess
 
 Inputs = dict[str, NDArray[np.int32]]
 NAMES = ("classifier-fp32", "classifier-int8", "shared-fp32", "shared-int8", "classifier-int4", "shared-int4-g32")
+NAMES += ("classifier-pal3",)
 ENTRIES = {8: "len_8", 32: "len_32"}
 EXACT = "fp32"
 

@@ -20,10 +20,10 @@ from mobilekit.process import EngineProcess
 Inputs = dict[str, NDArray[np.int32]]
 ENTRIES = {8: "len_8", 32: "len_32"}
 MODELS = {"classifier": (TINY, CLASSIFIER), "embedding": (SHARED, DENSE_EMBEDDING)}
-SCHEMES = ("fp32", "fp16", "int8", "int4")
+SCHEMES = ("fp32", "fp16", "int8", "int4", "pal4")
 # Largest difference to torch on the same decoded weights; below fp16 the cosine counts.
 CLOSE = {"fp32": 1e-4, "fp16": 5e-3}
-PADDING = {"fp32": 1e-5, "fp16": 2e-3, "int8": 5e-3, "int4": 5e-3}
+PADDING = {"fp32": 1e-5, "fp16": 2e-3, "int8": 5e-3, "int4": 5e-3, "pal4": 5e-3}
 
 
 @dataclass
