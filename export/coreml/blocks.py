@@ -2,18 +2,49 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn import functional
 
 from export.blocks import Blocks, Norm
+from export.coreml.levels import UNIT, level_values
 from export.graph import EncoderGraph
 from mobilekit.compression.compressed import CompressedModel
-from mobilekit.compression.records import Record
+from mobilekit.compression.records import Clustered, Record
 
 # BERT's 1e-12 is 0 in float16, where a row without variance then divides 0 by 0. 2**-23 is the second smallest
 # float16: it shortens a row of variance v by the share 2**-24 / v, which float16's own rounding (2**-11) hides for
 # every v above 2**-13. A round 1e-5 would not do: the rows of a real embedding table have variances near 2e-3.
 LEAST_EPSILON = 2.0**-23
+
+
+class LevelLinear(nn.Module):
+    """x [rows, in] -> [rows, out] with a clustered weight: the product with its levels, times the scale, plus bias."""
+
+    def __init__(self, weight: Clustered, bias: Record | None) -> None:
+        super().__init__()
+        self.weight = _constant(level_values(weight))
+        self.scale = _constant(weight.scale[:, 0] * np.float32(UNIT))
+        self.bias = None if bias is None else _constant(bias.decode())
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Affine map."""
+        product = functional.linear(x, self.weight) * self.scale
+        return product if self.bias is None else product + self.bias
+
+
+class LevelEmbedding(nn.Module):
+    """ids int32 [length] -> rows [length, E] of a clustered table: its levels, times the scale of each row."""
+
+    def __init__(self, table: Clustered) -> None:
+        super().__init__()
+        self.weight, self.scale = _constant(level_values(table)), _constant(table.scale * np.float32(UNIT))
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Look rows and scales up."""
+        return functional.embedding(ids, self.weight) * functional.embedding(ids, self.scale)
 
 
 class CoreMLBlocks(Blocks):
@@ -22,6 +53,14 @@ class CoreMLBlocks(Blocks):
     def __init__(self, model: CompressedModel, half: bool) -> None:
         super().__init__(model)
         self.half = half
+
+    def make_linear(self, weight: Record, bias: Record | None) -> nn.Module:
+        """A clustered weight has its scale behind the product."""
+        return LevelLinear(weight, bias) if isinstance(weight, Clustered) else super().make_linear(weight, bias)
+
+    def make_embedding(self, table: Record) -> nn.Module:
+        """A clustered table has its scale behind the look-up."""
+        return LevelEmbedding(table) if isinstance(table, Clustered) else super().make_embedding(table)
 
     def make_norm(self, weight: Record, bias: Record, eps: float) -> nn.Module:
         """A norm whose epsilon is not 0 in the type that the graph computes in."""
@@ -48,3 +87,7 @@ class IdsGraph(EncoderGraph):
     def positions(self, input_ids: Tensor) -> Tensor:
         """The first rows, as many as there are tokens."""
         return self.position[: input_ids.shape[1]]
+
+
+def _constant(values: NDArray[np.float32]) -> nn.Parameter:
+    return nn.Parameter(torch.from_numpy(values), requires_grad=False)

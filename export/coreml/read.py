@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
+from export.coreml.levels import LOOK_UP, UNIT, read_levels, row_scales
 from export.registry import StoredInput, StoredWeight
+from mobilekit.compression.bitfields import pack_bits
 from mobilekit.compression.nibbles import pack_nibbles
 from mobilekit.errors import ArtifactError
 from mobilekit.runtimes.mil.package import Package, input_shapes, open_package
@@ -31,7 +34,8 @@ def read_weights(path: Path) -> list[StoredWeight]:
     seen: set[tuple[object, ...]] = set()
     stored: list[StoredWeight] = []
     for function in functions.values():
-        for key, weight in filter(None, (_stored(operation, copies) for operation in function.operations)):
+        scales = row_scales(function)
+        for key, weight in filter(None, (_stored(operation, copies, scales) for operation in function.operations)):
             if key not in seen:
                 seen.add(key)
                 stored.append(weight)
@@ -61,9 +65,11 @@ class _Copies:
 
     def of(self, literal: Literal) -> tuple[str, int]:
         """The value's digest and its number of copies."""
-        packed = literal.bits == 4
-        dtype = "int4" if packed else str(literal.value.dtype)
-        digest = _digest(dtype, (pack_nibbles(literal.value) if packed else literal.value).tobytes())
+        dtype, content = str(literal.value.dtype), literal.value
+        if literal.bits < 8:
+            dtype = f"{dtype.removesuffix('8')}{literal.bits}"
+            content = pack_nibbles(content) if dtype == "int4" else pack_bits(content, literal.bits)
+        digest = _digest(dtype, content.tobytes())
         return digest, 1 if literal.offset is None else self._counts[digest]
 
 
@@ -71,8 +77,15 @@ def _digest(dtype: str, content: bytes) -> str:
     return hashlib.sha256(dtype.encode() + content).hexdigest()
 
 
-def _stored(operation: Operation, copies: _Copies) -> tuple[tuple[object, ...], StoredWeight] | None:
-    """What an operation stores, with a key that is equal for equal weights; None if it stores no weight."""
+def _stored(
+    operation: Operation, copies: _Copies, scales: Mapping[str, Literal]
+) -> tuple[tuple[object, ...], StoredWeight] | None:
+    """What an operation stores, with a key that is equal for equal weights; None if it stores no weight.
+
+    scales: of the rows of look-up tables, by the table's name.
+    """
+    if operation.kind == LOOK_UP:
+        return _clustered(operation, copies, scales[operation.name])
     if operation.kind in _CODES:
         codes, scale = operation.literal(_CODES[operation.kind]), operation.literal("scale")
         _refuse_asymmetric(operation)
@@ -93,6 +106,17 @@ def _stored(operation: Operation, copies: _Copies) -> tuple[tuple[object, ...], 
             digest, count = copies.of(value)
             return (digest, value.value.shape), StoredWeight(values=value.value.copy(), copies=count)
     return None
+
+
+def _clustered(operation: Operation, copies: _Copies, scale: Literal) -> tuple[tuple[object, ...], StoredWeight]:
+    codes, codebook = read_levels(operation)
+    rows = scale.value.astype(np.float32).reshape(-1, 1) / np.float32(UNIT)
+    if len(rows) != len(codes):
+        raise ArtifactError(f"{operation.name}: {len(codes)} rows have {len(rows)} scales.")
+    digest, count = copies.of(operation.literal("indices"))
+    bits = codebook.shape[1].bit_length() - 1
+    weight = StoredWeight(codes=codes.copy(), scale=rows, copies=count, bits=bits, codebook=codebook)
+    return (digest, codebook.tobytes(), rows.tobytes(), codes.shape), weight
 
 
 def _refuse_asymmetric(operation: Operation) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mobilekit.errors import ArtifactError
 from mobilekit.runtimes.mil.package import Package
 from mobilekit.runtimes.mil.proto import mil_pb2
-from mobilekit.runtimes.mil.weights import WeightFile
+from mobilekit.runtimes.mil.weights import BITS, WeightFile
 
 # Name of a type in MIL.proto -> the name that MIL's own operations and numpy give it.
 _TYPES = {
@@ -21,6 +21,11 @@ _TYPES = {
     "FLOAT16": "float16",
     "FLOAT32": "float32",
     "INT4": "int4",
+    "UINT1": "uint1",
+    "UINT2": "uint2",
+    "UINT3": "uint3",
+    "UINT4": "uint4",
+    "UINT6": "uint6",
     "INT8": "int8",
     "INT16": "int16",
     "INT32": "int32",
@@ -138,8 +143,7 @@ class _Reader:
             blob = self._file(place.fileName).blob(place.offset)
             if blob.dtype != declared.dtype:
                 raise ArtifactError(f"the blob at {place.offset} is {blob.dtype}, declared as {declared.dtype}.")
-            bits = 4 if blob.dtype == "int4" else 8
-            return Literal(_shaped(blob.values(), shape), place.offset, bits)
+            return Literal(_shaped(blob.values(), shape), place.offset, BITS.get(blob.dtype, 8))
         return Literal(_shaped(_immediate(message.immediateValue.tensor, declared.dtype), shape))
 
     def _file(self, name: str) -> WeightFile:
@@ -162,6 +166,8 @@ def _tensor_type(message: Any) -> TensorType:
 def _immediate(tensor: Any, dtype: str) -> NDArray[Any]:
     """The elements of a value that stands in the protobuf: numbers by kind, small types as bytes."""
     kind = tensor.WhichOneof("value")
+    if dtype in BITS:
+        raise ArtifactError(f"a value of type {dtype} outside of the weight file is not read by mobilekit.")
     if kind is None:
         return np.empty(0, dtype=dtype)
     if kind == "bytes":

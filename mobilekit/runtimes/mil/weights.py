@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mobilekit.compression.bitfields import unpack_bits
 from mobilekit.compression.nibbles import unpack_nibbles
 from mobilekit.errors import ArtifactError
 
@@ -25,9 +26,11 @@ VERSION = 2
 SENTINEL = 0xDEADBEEF
 HEADER = struct.Struct("<II56x")
 RECORD = struct.Struct("<IIQQQ32x")
-# Number of a type in a record -> numpy's type, or int4, which numpy does not have.
+# Number of a type in a record -> numpy's type, or the name of one that numpy does not have.
 BLOB_TYPES = {1: "float16", 2: "float32", 3: "uint8", 4: "int8", 6: "int16", 7: "uint16", 14: "int32", 15: "uint32"}
-BLOB_TYPES |= {8: "int4"}
+BLOB_TYPES |= {8: "int4", 9: "uint1", 10: "uint2", 11: "uint4", 12: "uint3", 13: "uint6"}
+# Bits of those; their elements take a byte each once they are read.
+BITS = {"int4": 4, "uint1": 1, "uint2": 2, "uint4": 4, "uint3": 3, "uint6": 6}
 
 
 @dataclass(frozen=True)
@@ -49,10 +52,16 @@ class Blob:
         return BLOB_TYPES[self.kind]
 
     def values(self) -> NDArray[Any]:
-        """The elements; int4 as int8. Raises ArtifactError as above."""
+        """The elements; int4 as int8, uint1 to uint6 as uint8. Raises ArtifactError as above."""
+        if self.dtype not in BITS:
+            return self.data.view(self.dtype)
+        bits = BITS[self.dtype]
+        count, left = divmod(8 * self.data.size - self.padding, bits)
+        if left:
+            raise ArtifactError(f"a blob of {self.dtype} ends with {self.padding} bits of filling, which cannot be.")
         if self.dtype == "int4":
-            return unpack_nibbles(self.data, self.data.size * 2 - self.padding // 4)
-        return self.data.view(self.dtype)
+            return unpack_nibbles(self.data, count)
+        return unpack_bits(self.data, count, bits)
 
     def digest(self) -> str:
         """sha256 of the type and the bytes."""
