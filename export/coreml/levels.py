@@ -7,7 +7,7 @@ scales are gathered. Levels are -127 .. 127 over UNIT, so that products stay as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
