@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import shutil
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -14,12 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 from support import random_compressed
 
+from export.registry import StoredWeight, target
 from mobilekit.compression.compressed import CompressedModel, load_records, save_records
-from mobilekit.compression.records import Dense, Quantized
+from mobilekit.compression.records import Clustered, Dense, Quantized
 from mobilekit.models.config import EncoderConfig, HeadConfig
 from mobilekit.process import Arrays, EngineProcess
 
 LENGTHS = (16, 32)
+COREML = target("coreml")
+POSITIONS = "embeddings.position.weight"
+WEIGHT_FILE = "Data/com.apple.CoreML/weights/weight.bin"
+MODEL_FILE = "Data/com.apple.CoreML/model.mlmodel"
 METADATA = {"mobilekit": "tiny", "licence": "Apache-2.0 \N{LATIN SMALL LETTER E WITH ACUTE}"}
 
 
@@ -107,6 +113,48 @@ def torch_output(of: Exported, length: int, tokens: int) -> NDArray[np.float32]:
         outputs = graph(**{name: torch.from_numpy(values) for name, values in given.items()})
     (output,) = outputs.values()
     return np.asarray(output.numpy())
+
+
+def holding(weights: list[StoredWeight], record: Quantized | Clustered | NDArray[Any]) -> list[StoredWeight]:
+    """The stored weights that are equal to a compressed record, or to values of the file's own float type."""
+    if isinstance(record, Quantized | Clustered):
+        codebook = record.codebook if isinstance(record, Clustered) else None
+        return [
+            w
+            for w in weights
+            if w.codes is not None
+            and w.scale is not None
+            and np.array_equal(w.codes, record.codes)
+            and np.array_equal(w.scale, record.scale)
+            and w.bits == record.bits
+            and (w.codebook is None) == (codebook is None)
+            and (codebook is None or np.array_equal(w.codebook, codebook))  # type: ignore[arg-type]
+        ]
+    return [
+        w
+        for w in weights
+        if w.values is not None and w.values.dtype == record.dtype and np.array_equal(w.values, record)
+    ]
+
+
+def expected(of: Exported, name: str) -> Quantized | Clustered | NDArray[Any]:
+    """What the file has to hold of a record: compressed ones as they are, the rest in the graph's float type."""
+    record = of.model.records[name]
+    if not isinstance(record, Dense):
+        return record
+    values = record.values[: max(of.entries)] if name == POSITIONS else record.values
+    return values.astype(np.float32 if of.model.scheme == "fp32" else np.float16)
+
+
+def missing(of: Exported, path: Path | None = None) -> list[str]:
+    weights = COREML.read_weights(path or of.path)
+    return [name for name in of.model.records if not holding(weights, expected(of, name))]
+
+
+def copied(of: Exported, tmp_path: Path) -> Path:
+    path = tmp_path / of.path.name
+    shutil.copytree(of.path, path)
+    return path
 
 
 def service() -> Callable[..., tuple[Any, Arrays]]:

@@ -18,7 +18,7 @@ register(
         read_weights=lazily("export.coreml.read", "read_weights"),
         read_inputs=lazily("export.coreml.read", "read_inputs"),
         # Below fp32 the whole program is float16.
-        rest_bytes=dict.fromkeys(("fp16", "int8", "int4", "int4-g32", *CLUSTERED), 2),
+        rest_bytes={"fp16": 2, "int8": 2, "int4": 2, "int4-g32": 2},
         codebooks=True,
         # benchmarks/results/overhead.json, rounded up.
         overhead=Overhead(once=6_000, per_length=15_000, per_layer=9_600),

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from coreml_support import LENGTHS, METADATA, Exported, emit, exported, start_worker, worker
-from numpy.typing import NDArray
+from coreml_support import (
+    COREML,
+    LENGTHS,
+    METADATA,
+    MODEL_FILE,
+    WEIGHT_FILE,
+    Exported,
+    copied,
+    emit,
+    expected,
+    exported,
+    holding,
+    missing,
+    start_worker,
+    worker,
+)
 from support import CLASSIFIER, DENSE_EMBEDDING, EMBEDDING, SHARED, TINY, WORDS, random_compressed
 
-from export.registry import StoredWeight, target
 from mobilekit.compression.compressed import CompressedModel
 from mobilekit.compression.nibbles import pack_nibbles
 from mobilekit.compression.records import Dense, Quantized
@@ -24,10 +36,6 @@ from mobilekit.runtimes.mil.package import open_package
 from mobilekit.runtimes.mil.program import read_functions
 from mobilekit.runtimes.mil.weights import HEADER, RECORD, WeightFile, aligned
 
-COREML = target("coreml")
-POSITIONS = "embeddings.position.weight"
-WEIGHT_FILE = "Data/com.apple.CoreML/weights/weight.bin"
-MODEL_FILE = "Data/com.apple.CoreML/model.mlmodel"
 CASES: dict[str, tuple[EncoderConfig, HeadConfig, str, tuple[int, ...], int]] = {
     "int8-functions": (TINY, CLASSIFIER, "int8", LENGTHS, 18),
     "int8-shared": (SHARED, DENSE_EMBEDDING, "int8", LENGTHS, 18),
@@ -37,50 +45,15 @@ CASES: dict[str, tuple[EncoderConfig, HeadConfig, str, tuple[int, ...], int]] = 
     "int4-shared": (SHARED, DENSE_EMBEDDING, "int4", LENGTHS, 18),
     "int4-g32-functions": (TINY, CLASSIFIER, "int4-g32", LENGTHS, 18),
     "int4-g32-shared-words": (SHARED, WORDS, "int4-g32", (16,), 18),
+    "pal4-functions": (TINY, CLASSIFIER, "pal4", LENGTHS, 18),
+    "pal3-shared-words": (SHARED, WORDS, "pal3", (16,), 18),
+    "pal2-shared-words-ios16": (SHARED, WORDS, "pal2", (16,), 16),
+    "pal6-shapes-ios17": (TINY, CLASSIFIER, "pal6", LENGTHS, 17),
     "fp16": (TINY, CLASSIFIER, "fp16", LENGTHS, 18),
     "fp16-shapes-ios16": (SHARED, EMBEDDING, "fp16", LENGTHS, 16),
     "fp32": (SHARED, EMBEDDING, "fp32", LENGTHS, 18),
     "fp32-one-length": (TINY, CLASSIFIER, "fp32", (16,), 18),
 }
-
-
-def holding(weights: list[StoredWeight], record: Quantized | NDArray[Any]) -> list[StoredWeight]:
-    """The stored weights that are equal to a quantized record, or to values of the file's own float type."""
-    if isinstance(record, Quantized):
-        return [
-            w
-            for w in weights
-            if w.codes is not None
-            and w.scale is not None
-            and np.array_equal(w.codes, record.codes)
-            and np.array_equal(w.scale, record.scale)
-            and w.bits == record.bits
-        ]
-    return [
-        w
-        for w in weights
-        if w.values is not None and w.values.dtype == record.dtype and np.array_equal(w.values, record)
-    ]
-
-
-def expected(of: Exported, name: str) -> Quantized | NDArray[Any]:
-    """What the file has to hold of a record: quantized ones as they are, the rest in the graph's float type."""
-    record = of.model.records[name]
-    if isinstance(record, Quantized):
-        return record
-    values = record.values[: max(of.entries)] if name == POSITIONS else record.values
-    return values.astype(np.float32 if of.model.scheme == "fp32" else np.float16)
-
-
-def missing(of: Exported, path: Path | None = None) -> list[str]:
-    weights = COREML.read_weights(path or of.path)
-    return [name for name in of.model.records if not holding(weights, expected(of, name))]
-
-
-def copied(of: Exported, tmp_path: Path) -> Path:
-    path = tmp_path / of.path.name
-    shutil.copytree(of.path, path)
-    return path
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -92,8 +65,8 @@ def test_every_record_is_in_the_file_bit_for_bit_and_once(case: tuple[Any, ...])
         assert found, name
         if len(record.shape) == 2:
             assert [w.copies for w in found] == [1], name
-    quantized = [r for r in of.model.records.values() if isinstance(r, Quantized)]
-    assert sum(w.codes is not None for w in weights) == len(quantized)
+    compressed = [r for r in of.model.records.values() if not isinstance(r, Dense)]
+    assert sum(w.codes is not None for w in weights) == len(compressed)
 
 
 def test_codes_made_again_from_the_decoded_weights_would_not_pass() -> None:

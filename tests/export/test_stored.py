@@ -101,6 +101,8 @@ def test_floats_of_a_plan_count_at_their_own_width() -> None:
 def test_precision_of_a_scheme_is_its_own_and_of_codes_that_of_int8() -> None:
     for scheme, expected in (("fp32", "fp32"), ("fp16", "fp16"), ("int8", "int8"), ("int4-g32", "int8")):
         assert precision(tensor_entries(random_compressed(SHARED, CLASSIFIER, scheme), 32)) == expected
+
+
 def test_clustered_tensors_are_counted_as_the_target_holds_them() -> None:
     model = random_compressed(SHARED, CLASSIFIER, "pal3")
     books, levels = tensor_entries(model, 32, codebooks=True), tensor_entries(model, 32)

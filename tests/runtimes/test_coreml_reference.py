@@ -31,13 +31,15 @@ CASES: dict[str, tuple[EncoderConfig, HeadConfig, str, tuple[int, ...], int]] = 
     "int8-shapes": (SHARED, CLASSIFIER, "int8", LENGTHS, 17),
     "int4-classifier": (TINY, CLASSIFIER, "int4", LENGTHS, 18),
     "int4-g32-shared-dense": (SHARED, DENSE_EMBEDDING, "int4-g32", LENGTHS, 18),
+    "pal4-classifier": (TINY, CLASSIFIER, "pal4", LENGTHS, 18),
+    "pal2-shared-shapes": (SHARED, CLASSIFIER, "pal2", LENGTHS, 17),
     "int8-first-token": (TINY, replace(EMBEDDING, pooling="cls"), "int8", (16,), 16),
 }
 # Those that coremltools itself evaluates too.
 CHECKED = ("fp32-classifier", "fp32-shapes", "int8-shared-dense", "int8-first-token", "int4-classifier")
-CHECKED += ("int4-g32-shared-dense",)
-TOLERANCE = {"fp32": 1e-4, "fp16": 5e-3, "int8": 5e-3, "int4": 5e-3, "int4-g32": 5e-3}
-PADDING = {"fp32": 1e-5, "fp16": 2e-3, "int8": 5e-3, "int4": 5e-3, "int4-g32": 5e-3}
+CHECKED += ("int4-g32-shared-dense", "pal4-classifier", "pal2-shared-shapes")
+TOLERANCE = {"fp32": 1e-4, "fp16": 5e-3, "int8": 5e-3, "int4": 5e-3, "int4-g32": 5e-3, "pal4": 5e-3, "pal2": 5e-3}
+PADDING = {"fp32": 1e-5, "fp16": 2e-3, "int8": 5e-3, "int4": 5e-3, "int4-g32": 5e-3, "pal4": 5e-3, "pal2": 5e-3}
 
 
 def loaded(of: Exported) -> CoreMLReference:

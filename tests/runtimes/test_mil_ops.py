@@ -10,7 +10,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from mobilekit.errors import EngineError
+from mobilekit.errors import ArtifactError, EngineError
 from mobilekit.runtimes.mil.interpreter import Constants, Interpreter, widened
 from mobilekit.runtimes.mil.ops.activation import erf
 from mobilekit.runtimes.mil.ops.table import kernels
@@ -212,10 +212,51 @@ def test_blockwise_constant_is_decoded_by_its_definition() -> None:
 
 
 def test_unknown_constant_is_an_error_that_names_it() -> None:
-    with pytest.raises(EngineError, match="constexpr_lut_to_dense is unknown"):
-        _constant("constexpr_lut_to_dense", {"indices": X})
+    with pytest.raises(EngineError, match="constexpr_sparse_to_dense is unknown"):
+        _constant("constexpr_sparse_to_dense", {"mask": X})
 
 
-def _constant(kind: str, operands: dict[str, Array]) -> Array:
-    given = {name: (Literal(np.asarray(value)),) for name, value in operands.items()}
+@pytest.mark.parametrize("bits", [1, 2, 4, 6, 8])
+def test_look_up_table_of_one_tensor_is_decoded_by_its_definition(bits: int) -> None:
+    codes = RNG.integers(0, 2**bits, (5, 7)).astype(np.uint8)
+    table = RNG.normal(size=2**bits).astype(np.float16)
+    packed = np.packbits(
+        np.unpackbits(codes.reshape(-1, 1), axis=1, bitorder="little")[:, :bits].ravel(), bitorder="little"
+    )
+    got = _constant("constexpr_lut_to_dense", {"indices": packed, "lut": table, "shape": np.array([5, 7], np.uint32)})
+    np.testing.assert_array_equal(got, table[codes].astype(np.float32))
+
+
+@pytest.mark.parametrize("bits", [1, 2, 3, 4, 6, 8])
+def test_look_up_tables_of_groups_of_rows_are_decoded_by_their_definition(bits: int) -> None:
+    codes = Literal(RNG.integers(0, 2**bits, (6, 5)).astype(np.uint8), 64, bits)
+    table = RNG.normal(size=(3, 1, 2**bits, 1)).astype(np.float16)
+    got = _constant("constexpr_lut_to_dense", {"indices": codes, "lut": table})
+    for row in range(6):
+        np.testing.assert_array_equal(got[row], table[row // 2, 0, codes.value[row], 0].astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    "operands",
+    [
+        {"indices": Literal(np.zeros((6, 5), np.uint8), 64, 2), "lut": np.zeros((1, 1, 8, 1), np.float16)},
+        {"indices": Literal(np.zeros((6, 5), np.uint8), 64, 2), "lut": np.zeros((4, 1, 4, 1), np.float16)},
+        {"indices": Literal(np.zeros((6, 5), np.uint8), 64, 2), "lut": np.zeros((1, 5, 4, 1), np.float16)},
+        {"indices": Literal(np.zeros((6, 5), np.uint8), 64, 2), "lut": np.zeros((1, 1, 4, 2), np.float16)},
+        {"indices": Literal(np.zeros((6, 5), np.uint8), 64, 2), "lut": np.zeros((0, 1, 4, 1), np.float16)},
+        {"indices": Literal(np.zeros((6, 5), np.int8), 64, 4), "lut": np.zeros((1, 1, 16, 1), np.float16)},
+        {"indices": Literal(np.zeros(6, np.uint8), 64, 2), "lut": np.zeros((1, 1, 4, 1), np.float16)},
+        {"indices": np.zeros(9, np.uint8), "lut": np.zeros(4, np.float16), "shape": np.array([6, 5], np.uint32)},
+        {"indices": np.zeros(8, np.uint8), "lut": np.zeros(5, np.float16), "shape": np.array([8, 4], np.uint32)},
+        {"indices": np.zeros(0, np.uint8), "lut": np.zeros(0, np.float16), "shape": np.array([0, 4], np.uint32)},
+        {"indices": np.zeros(4, np.uint8), "lut": np.zeros(2, np.float16), "shape": np.array([2**31] * 2, np.uint32)},
+    ],
+)
+def test_look_up_tables_that_do_not_fit_their_codes_are_refused(operands: dict[str, Any]) -> None:
+    with pytest.raises(ArtifactError, match="w: not a matrix of codes"):
+        _constant("constexpr_lut_to_dense", operands)
+
+
+def _constant(kind: str, operands: dict[str, Any]) -> Array:
+    given = {n: (v if isinstance(v, Literal) else Literal(np.asarray(v)),) for n, v in operands.items()}
     return Constants().of(Operation(kind, given, (Output("w", TensorType("float16", (None, None))),)))

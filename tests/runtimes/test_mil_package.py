@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from export.coreml.package import WeightStore
+from mobilekit.compression.bitfields import pack_bits
 from mobilekit.compression.nibbles import pack_nibbles
 from mobilekit.errors import ArtifactError
 from mobilekit.runtimes.mil.package import open_package
@@ -56,8 +58,45 @@ def test_int4_has_two_elements_a_byte_and_says_where_it_ends(tmp_path: Path) -> 
     assert [b.values().tolist() for b in blobs] == [[1, -7, 5, 7], [3, -2, -8]]
 
 
+@pytest.mark.parametrize(("kind", "bits"), [(9, 1), (10, 2), (12, 3), (11, 4), (13, 6)])
+def test_codes_of_few_bits_come_back(kind: int, bits: int) -> None:
+    codes = np.random.default_rng(bits).integers(0, 2**bits, 21).astype(np.uint8)
+    packed = pack_bits(codes, bits)
+    blob = Blob(kind, packed, 8 * packed.size - 21 * bits)
+    assert blob.dtype == f"uint{bits}"
+    assert np.array_equal(blob.values(), codes)
+    if bits == 3:
+        with pytest.raises(ArtifactError, match="ends with 0 bits of filling"):
+            Blob(kind, packed, 0).values()
+
+
+def test_coremltools_writes_codes_of_few_bits_as_they_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "theirs.bin"
+    writer = _their_writer(file)
+    codes = {bits: np.random.default_rng(bits).integers(0, 2**bits, 21).astype(np.uint8) for bits in (1, 2, 3, 4, 6)}
+    places = {bits: getattr(writer, f"write_uint{bits}_data")(values) for bits, values in codes.items()}
+    del writer
+    for bits, place in places.items():
+        found = WeightFile(file).blob(place)
+        assert found.dtype == f"uint{bits}"
+        assert np.array_equal(found.values(), codes[bits])
+        assert np.array_equal(found.data, pack_bits(codes[bits], bits))
+
+
 def test_coremltools_writer_and_ours_give_the_same_file(file: Path, tmp_path: Path) -> None:
-    """Its writer is a compiled module that needs nothing of the rest of coremltools."""
+    theirs = tmp_path / "theirs.bin"
+    writer = _their_writer(theirs)
+    assert writer.write_int8_data(np.arange(100, dtype=np.int8)) == 64
+    assert writer.write_float_data(np.arange(3, dtype=np.float32)) == 256
+    assert writer.write_int4_data(np.int8([3, -2, -8])) == 384
+    del writer
+    ours = file.read_bytes()
+    # Ours also fills the last blob up to the alignment.
+    assert ours.rstrip(b"\0") == theirs.read_bytes().rstrip(b"\0")
+
+
+def _their_writer(path: Path) -> Any:
+    """It is a compiled module that needs nothing of the rest of coremltools."""
     import importlib.util
 
     found = importlib.util.find_spec("coremltools")
@@ -69,15 +108,7 @@ def test_coremltools_writer_and_ours_give_the_same_file(file: Path, tmp_path: Pa
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    theirs = tmp_path / "theirs.bin"
-    writer = module._BlobStorageWriter(str(theirs))
-    assert writer.write_int8_data(np.arange(100, dtype=np.int8)) == 64
-    assert writer.write_float_data(np.arange(3, dtype=np.float32)) == 256
-    assert writer.write_int4_data(np.int8([3, -2, -8])) == 384
-    del writer
-    ours = file.read_bytes()
-    # Ours also fills the last blob up to the alignment.
-    assert ours.rstrip(b"\0") == theirs.read_bytes().rstrip(b"\0")
+    return module._BlobStorageWriter(str(path))
 
 
 @pytest.mark.parametrize(
@@ -104,8 +135,8 @@ def test_an_offset_without_a_record_is_refused(file: Path, offset: int) -> None:
 
 
 def test_a_type_that_is_not_read_is_named(file: Path) -> None:
-    with pytest.raises(ArtifactError, match="type 9"):
-        _ = Blob(9, WeightFile(file).blob(64).data).dtype
+    with pytest.raises(ArtifactError, match="type 5"):
+        _ = Blob(5, WeightFile(file).blob(64).data).dtype
 
 
 @pytest.mark.parametrize("content", [b"", b"x"])
