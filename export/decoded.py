@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from export.registry import StoredWeight
 from export.registry import target as find_target
-from export.stored import stored_weights, weight_key
+from export.stored import stored_record, stored_weights, weight_key
 from mobilekit.artifact import Artifact
 from mobilekit.compression.compressed import POSITIONS
-from mobilekit.compression.records import Quantized
 from mobilekit.compression.smooth import unsmoothed
 from mobilekit.models.model import Model, fresh_module
 
@@ -61,5 +60,4 @@ def _values(weight: StoredWeight) -> NDArray[np.float32]:
     if weight.codes is None:
         assert weight.values is not None
         return weight.values.astype(np.float32)
-    assert weight.scale is not None
-    return Quantized(weight.codes, weight.scale, weight.bits).decode()
+    return stored_record(weight).decode()

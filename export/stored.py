@@ -112,15 +112,21 @@ def _reading(target: Target, read: Callable[[Path], _Read], path: Path) -> _Read
         raise ArtifactError(f"{path}: cannot be read as a {target.name} file ({said}); export again.") from error
 
 
+def stored_record(weight: StoredWeight) -> Quantized | Clustered:
+    """The record that stored codes are; raises CompressionError where they are none."""
+    codes, scale = weight.codes, weight.scale
+    assert codes is not None and scale is not None
+    if weight.codebook is not None:
+        return Clustered(codes, weight.codebook, scale)  # type: ignore[arg-type]
+    return Quantized(codes, scale, weight.bits)  # type: ignore[arg-type]
+
+
 def weight_key(weight: StoredWeight) -> str:
     """The hash by which a manifest's entry knows this weight."""
     if weight.codes is None:
         assert weight.values is not None
         return value_hash(weight.values)
-    assert weight.scale is not None
     try:
-        if weight.codebook is not None:
-            return Clustered(weight.codes, weight.codebook, weight.scale).fingerprint()  # type: ignore[arg-type]
-        return Quantized(weight.codes, weight.scale, weight.bits).fingerprint()  # type: ignore[arg-type]
+        return stored_record(weight).fingerprint()
     except CompressionError:
         return "not a record"
