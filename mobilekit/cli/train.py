@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 @click.command()
 @one_message()
 @click.option("--model", default="minilm-l6", show_default=True, help="A built-in name, a folder or a hub id.")
+@click.option("--clustered", help="Keep weights clustered as this scheme does (pal2), and train codebooks and scales.")
 @training_options
 @run_options
 @as_json
 @quiet
 def command(
     model: str,
+    clustered: str | None,
     read: Callable[[], Splits],
     settings: Settings,
     mean: bool | None,
@@ -44,23 +46,28 @@ def command(
       mobilekit train --model ./my-bert --data train.csv --dev dev.csv --test test.csv --out my-classifier
       mobilekit train --model e5-small-enpt --data movie-sentiment --pooling mean --epochs 2 --out teacher
       mobilekit export --model my-sentiment
+      mobilekit train --model my-sentiment --clustered pal2 --data movie-sentiment --out my-sentiment-2
+      mobilekit export --model my-sentiment-2 --scheme pal2
       accelerate launch --num_processes 2 -m mobilekit train --data movie-sentiment --out my-sentiment
 
     The folder is a checkpoint, with metrics.json beside it. A run that was ended goes on with --resume.
     """
+    from mobilekit.compression.folder import compressed_of
     from mobilekit.models.load import load_backbone
-    from mobilekit.training.train import train
+    from mobilekit.training.train import Fitting, train
 
     with progress_lines(not quiet and not as_json) as report:
         splits = read()
         report("train", f"loading {model}")
+        loaded = load_backbone(model)
+        if clustered is not None:
+            report("train", f"clustering {loaded.name}")
         trained = train(
-            load_backbone(model),
+            loaded,
             splits,
             out,
             settings,
-            mean=mean,
-            freeze=freeze,
+            Fitting(mean, freeze, None if clustered is None else compressed_of(loaded, clustered)),
             resume=resume,
             force=force,
             report=lambda text: report("train", text),

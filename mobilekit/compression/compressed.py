@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -55,6 +56,11 @@ class CompressedModel:
         record, first = self.records[POSITIONS], self.encoder.position_offset
         values = record.values if isinstance(record, Dense) else record.decode()
         return values[first : first + length]
+
+    def digest(self) -> str:
+        """sha256 of all records and their names."""
+        lines = [f"{record.fingerprint()}  {name}\n" for name, record in sorted(self.records.items())]
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
 
     @property
     def parameters(self) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 
 from torch import nn
 
+from mobilekit.compression.compressed import RECORDS_FILE, CompressedModel, save_records
 from mobilekit.errors import InputError, unknown
 from mobilekit.evaluation.metric import Scores
 from mobilekit.models.checkpoint import CONFIG_FILE
@@ -23,6 +24,7 @@ from mobilekit.models.tasks import SPAN_LABELS
 from mobilekit.staging import staged
 from mobilekit.text.data.checks import require_trainable
 from mobilekit.text.data.rows import TextData
+from mobilekit.training.clustered import ClusteredModule
 from mobilekit.training.features import encode_rows
 from mobilekit.training.identity import Identity, Part, data_part, model_part
 from mobilekit.training.lengths import require_room_for
@@ -50,12 +52,25 @@ class Splits:
 
 
 @dataclass(frozen=True)
+class Fitting:
+    """What of a model is trained. mean: a classifier of the mean of all tokens (see `head_for`). freeze: a name of
+    `FREEZES`: what stays as it is. clustered: records of the model, whose clustered weights stay so
+    (`ClusteredModule`); those that come of it are written beside the weights."""
+
+    mean: bool | None = None
+    freeze: str = ""
+    clustered: CompressedModel | None = None
+
+
+@dataclass(frozen=True)
 class Trained:
-    """What came of a run: the model of the best epoch, the course of the run, and its figures on the test data."""
+    """What came of a run: the model of the best epoch, the course of the run, its figures on the test data, and its
+    records, where weights stayed clustered."""
 
     model: Model
     outcome: Outcome
     test: Scores | None
+    compressed: CompressedModel | None = None
 
 
 def head_for(model: Model, data: TextData, mean: bool | None = None) -> HeadConfig:
@@ -85,47 +100,64 @@ def train(
     splits: Splits,
     out: Path,
     settings: Settings | None = None,
+    how: Fitting = Fitting(),
     *,
-    mean: bool | None = None,
-    freeze: str = "",
     resume: bool = False,
     force: bool = False,
     report: Report = lambda text: None,
 ) -> Trained:
     """Fine-tune `model` on labelled data and write it to `out`, with `metrics.json` beside its weights.
 
-    mean: a classifier of the mean of all tokens (see `head_for`). freeze: a name of `FREEZES`: what stays as it is.
     Checkpoints are in `OUT.training` until the run is done; `resume` goes on from there. Raises InputError when data
     and model do not fit, when another run uses that folder, or when data, model or settings are not those of the run
     that would go on.
     """
     settings = settings or Settings()
     place = claim(out, resume, force)
-    head = head_for(model, splits.train, mean)
+    head = head_for(model, splits.train, how.mean)
+    if how.clustered is not None:
+        _require_tunable(model, head, how.freeze)
     student = model if head == model.head else with_head(model, head, settings.seed)
     require_room_for(student, (splits.train, splits.dev, splits.test), settings.length)
     set_dropout(student, settings.dropout)
-    freeze_part(student, freeze)
+    freeze_part(student, how.freeze)
     accelerator = make_accelerator(settings.precision)
     report("reading the text")
-    identity = Identity(
-        {"verb": "train", "settings": settings.to_dict(), "pooling": pooling_name(mean), "freeze": freeze},
-        {"model": model_part(f"model {model.name}", model), **parts_of(splits)},
-    )
+    asked = {"verb": "train", "settings": settings.to_dict(), "pooling": pooling_name(how.mean), "freeze": how.freeze}
+    if how.clustered is not None:
+        asked |= {"clustered": how.clustered.scheme, "records": how.clustered.digest()}
+    identity = Identity(asked, {"model": model_part(f"model {model.name}", model), **parts_of(splits)})
+    tuned = None if how.clustered is None else ClusteredModule(student, how.clustered, how.freeze != "embeddings")
     with work_folder(place, accelerator, identity):
         # Also what is not trained, and so not moved by the loop.
-        student.module.to(accelerator.device)
-        stage = _stage(student, splits, settings, freeze == "encoder", place.work)
-        judge = judge_for(student, splits, settings)
+        (tuned or student.module).to(accelerator.device)
+        stage = _stage(student, splits, settings, how.freeze == "encoder", place.work, tuned)
+        judge = judge_for(student, splits, settings, tuned)
         outcome = run_stage(stage, place.work, judge, resume, {"run": identity.digest()}, report)
-        trained = Trained(student, outcome, None)
+        trained = Trained(student, outcome, None, None if tuned is None else tuned.settled())
         if accelerator.is_main_process:
             report("measuring")
             trained = _measured(trained, splits, settings)
             with staged(out, place.replaces, CONFIG_FILE) as folder:
-                student.notes += save_model(student, folder)
-                (folder / METRICS_FILE).write_text(_metrics(trained, splits, settings, freeze), encoding="utf-8")
+                _write(trained, splits, settings, how.freeze, folder)
     return trained
+
+
+def _require_tunable(model: Model, head: HeadConfig, freeze: str) -> None:
+    if head != model.head:
+        raise InputError(
+            f"model {model.name}: has no head for these data, and weights are clustered when the model is as good as "
+            "it gets; fine-tune it first: mobilekit train without --clustered."
+        )
+    if freeze == "encoder":
+        raise InputError("freeze encoder: leaves no clustered weights to train; leave out one of the two.")
+
+
+def _write(trained: Trained, splits: Splits, settings: Settings, frozen: str, folder: Path) -> None:
+    trained.model.notes += save_model(trained.model, folder)
+    if trained.compressed is not None:
+        save_records(trained.compressed, folder / RECORDS_FILE)
+    (folder / METRICS_FILE).write_text(_metrics(trained, splits, settings, frozen), encoding="utf-8")
 
 
 def pooling_name(mean: bool | None) -> str:
@@ -139,14 +171,18 @@ def parts_of(splits: Splits) -> dict[str, Part]:
     return {name: data_part(who[name], data) for name, data in vars(splits).items() if data is not None}
 
 
-def _stage(student: Model, splits: Splits, settings: Settings, alone: bool, folder: Path) -> Stage:
-    """The only one. alone: the head is trained, on states of an encoder that stays as it is."""
+def _stage(
+    student: Model, splits: Splits, settings: Settings, alone: bool, folder: Path, tuned: ClusteredModule | None
+) -> Stage:
+    """The only one. alone: the head is trained, on states of an encoder that stays as it is. tuned: the student, where
+    its weights stay clustered."""
 
     def objective() -> Objective:
         features = encode_rows(student, splits.train.rows, settings.length)
         return Frozen(student, features, folder) if alone else Supervised(student, features)
 
-    return Stage("", objective, student.module.head if alone else student.module, settings, judged=True)
+    module = student.module.head if alone else tuned or student.module
+    return Stage("", objective, module, settings, judged=True)
 
 
 def _measured(trained: Trained, splits: Splits, settings: Settings) -> Trained:
@@ -155,14 +191,21 @@ def _measured(trained: Trained, splits: Splits, settings: Settings) -> Trained:
     return replace(trained, test=measure(trained.model, splits.test.rows, settings.length))
 
 
-def judge_for(model: Model, splits: Splits, settings: Settings) -> Callable[[], tuple[float, dict[str, float]]] | None:
-    """The task's main metric and all metrics of `model` on the dev data, as a function; None without dev data."""
+def judge_for(
+    model: Model, splits: Splits, settings: Settings, tuned: ClusteredModule | None = None
+) -> Callable[[], tuple[float, dict[str, float]]] | None:
+    """The task's main metric and all metrics of `model` on the dev data, as a function; None without dev data.
+
+    tuned: what is trained, where the model's own weights are made of it.
+    """
     dev = splits.dev
     if dev is None:
         return None
     features = encode_rows(model, dev.rows, settings.length)
 
     def judge() -> tuple[float, dict[str, float]]:
+        if tuned is not None:
+            tuned.settle()
         scores = measure(model, dev.rows, settings.length, features)
         return scores.value, dict(scores.values)
 
@@ -196,6 +239,7 @@ def _metrics(trained: Trained, splits: Splits, settings: Settings, frozen: str) 
         "task": trained.model.head.task,
         "labels": list(trained.model.head.labels),
         "frozen": frozen or None,
+        "clustered": None if trained.compressed is None else trained.compressed.scheme,
         "pooling": "mean" if trained.model.head.mean else "family",
         "settings": settings.to_dict(),
         "data": {name: {"name": d.name, "rows": len(d.rows)} for name, d in vars(splits).items() if d is not None},

@@ -19,7 +19,7 @@ from mobilekit.text.data.rows import Row, TextData, TextRow
 from mobilekit.training.distill import Teaching, distill
 from mobilekit.training.pretrain import Corpus, Pretraining, pretrain
 from mobilekit.training.settings import Settings
-from mobilekit.training.train import Splits, train
+from mobilekit.training.train import Fitting, Splits, train
 
 SENTIMENT = TextData("toy", "sequence-classification", ("negative", "positive"), "single_label_classification", ROWS)
 SETTINGS = Settings(epochs=1, batch=16, learning_rate=1e-3, length=32, save_every=1)
@@ -163,7 +163,7 @@ def test_training_goes_on_with_the_same_alone(changes: dict[str, Any], message: 
         settings = replace(SETTINGS, learning_rate=changes.get("learning_rate", 1e-3))
         how = {name: changes[name] for name in ("freeze", "mean") if name in changes}
         model = changes.get("model", lambda same: same)(load("tiny-classifier"))
-        train(model, splits, out, settings, **how, **options)
+        train(model, splits, out, settings, Fitting(**how), **options)
 
     ended(lambda out, **options: run(out, {}, **options), tmp_path / "out")
     with pytest.raises(InputError, match=re.escape(message)):

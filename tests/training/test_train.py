@@ -22,7 +22,7 @@ from mobilekit.training.objectives.frozen import Frozen
 from mobilekit.training.optimize import make_accelerator
 from mobilekit.training.predict import measure
 from mobilekit.training.settings import Settings
-from mobilekit.training.train import Splits, head_for, train
+from mobilekit.training.train import Fitting, Splits, head_for, train
 
 QUICK = Settings(epochs=3, batch=16, learning_rate=2e-3, length=64)
 
@@ -95,7 +95,7 @@ def test_frozen_encoder_stays_as_it_is(tmp_path: Path) -> None:
     for name in ("one label", "tags"):
         settings = Settings(**{**QUICK.to_dict(), "epochs": 30, "learning_rate": 1e-2})
         trained = train(
-            model, Splits(CASES[name], CASES[name], CASES[name]), tmp_path / name, settings, freeze="encoder"
+            model, Splits(CASES[name], CASES[name], CASES[name]), tmp_path / name, settings, Fitting(freeze="encoder")
         )
         after = dict(trained.model.module.encoder.named_parameters())
         assert all(torch.equal(before[n], after[n]) for n in before)
@@ -120,7 +120,9 @@ def test_an_encoder_that_stays_as_it_is_is_where_its_head_is_trained(
     states = Frozen._compute
     monkeypatch.setattr(torch.nn.Module, "to", record)
     monkeypatch.setattr(Frozen, "_compute", compute)
-    made = train(load("tiny-classifier"), Splits(CASES["one label"]), tmp_path / "out", QUICK, freeze="encoder")
+    made = train(
+        load("tiny-classifier"), Splits(CASES["one label"]), tmp_path / "out", QUICK, Fitting(freeze="encoder")
+    )
     device = make_accelerator("fp32").device
     assert any(module is made.model.module and where == device for module, where in seen)
 
@@ -129,16 +131,16 @@ def test_frozen_embeddings_stay_as_they_are_and_the_rest_does_not(tmp_path: Path
     model = load("tiny-embedding")
     before = {name: p.detach().clone() for name, p in model.module.encoder.named_parameters()}
     splits = Splits(CASES["one label"], CASES["one label"])
-    made = train(model, splits, tmp_path / "out", QUICK, freeze="embeddings")
+    made = train(model, splits, tmp_path / "out", QUICK, Fitting(freeze="embeddings"))
     after = dict(made.model.module.encoder.named_parameters())
     same = {name for name in before if torch.equal(before[name], after[name])}
     assert same == {name for name in before if name.startswith("embeddings.")}
     with pytest.raises(InputError, match="did you mean 'embeddings'"):
-        train(model, splits, tmp_path / "other", QUICK, freeze="embedings")
+        train(model, splits, tmp_path / "other", QUICK, Fitting(freeze="embedings"))
 
 
 def test_mean_of_all_tokens_is_a_head_of_its_own(tmp_path: Path) -> None:
-    trained = train(load("tiny-embedding"), Splits(SENTIMENT), tmp_path / "out", QUICK, mean=True)
+    trained = train(load("tiny-embedding"), Splits(SENTIMENT), tmp_path / "out", QUICK, Fitting(mean=True))
     assert trained.model.head.mean and "own layout" in " ".join(trained.model.notes)
     assert load(tmp_path / "out").head.mean
 
@@ -152,7 +154,7 @@ def test_head_of_the_same_labels_goes_on_and_another_is_fresh() -> None:
 
 def test_head_of_the_mean_goes_on_too(tmp_path: Path) -> None:
     data = CASES["one label"]
-    made = train(load("tiny-embedding"), Splits(data), tmp_path / "out", QUICK, mean=True).model
+    made = train(load("tiny-embedding"), Splits(data), tmp_path / "out", QUICK, Fitting(mean=True)).model
     again = load(tmp_path / "out")
     assert head_for(again, data, mean=True) == again.head == made.head
     assert not head_for(load("tiny-classifier"), data).mean and head_for(load("tiny-classifier"), data, mean=True).mean
