@@ -46,8 +46,27 @@ def wilson(successes: int, total: int, level: float = LEVEL) -> Interval:
     """
     if not 0 <= successes <= total or total < 1:
         raise InputError(f"interval: {successes} of {total} is not a share.")
+    return _around(successes / total, total, level)
+
+
+def wilson_of_groups(shares: ArrayLike, draws: int, level: float = LEVEL) -> Interval:
+    """Interval of a share that was measured by several draws from each of some groups (sentences of one document).
+
+    shares: [groups], of each group's `draws` the share that succeeded. Draws of one group may resemble each other:
+    Wilson's interval is taken for as many independent ones as have the same variance (the effective sample size; Kish
+    1965), at least one a group and at most all. Raises InputError as `wilson` does.
+    """
+    array = np.asarray(shares, np.float64)
+    if array.ndim != 1 or not array.size or draws < 1 or array.min() < 0 or array.max() > 1:
+        raise InputError(f"interval: {draws} draws from each of {array.size} groups make no shares.")
+    share, groups = float(array.mean()), array.size
+    variance = float(array.var(ddof=1)) / groups if groups > 1 else 0.0
+    independent = share * (1 - share) / variance if variance else groups
+    return _around(share, min(max(independent, groups), groups * draws), level)
+
+
+def _around(share: float, total: float, level: float) -> Interval:
     z = NormalDist().inv_cdf(0.5 + _checked(level) / 2)
-    share = successes / total
     middle = (share + z * z / (2 * total)) / (1 + z * z / total)
     half = z / (1 + z * z / total) * math.sqrt(share * (1 - share) / total + (z / (2 * total)) ** 2)
     # At 0 and at 1 rounding would leave the share itself outside.

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from mobilekit.errors import InputError
-from mobilekit.evaluation.intervals import Interval, wilson
+from mobilekit.evaluation.intervals import Interval
 from mobilekit.models.checkpoint import CONFIG_FILE
 from mobilekit.models.model import Model
 from mobilekit.models.save import save_model
@@ -43,7 +43,7 @@ from mobilekit.training.train import set_dropout
 REPORT_FILE = "pretrain.json"
 Report = Callable[[str], None]
 # A pair is drawn anew each time: more of them say more.
-_ROUNDS = 4
+_ROUNDS = 8
 
 
 @dataclass(frozen=True)
@@ -203,10 +203,7 @@ class _Run:
             self.report("measuring")
             rounds = 1 if self.how.pair_task == "none" else _ROUNDS
             figures = measure_words(self.model, self.module, self.judged, self.masker, rounds)
-        if figures is not None and figures.pair_accuracy is not None:
-            # Draws of one chunk are not independent of each other: the interval is that of one draw each.
-            pairs = figures.pairs // _ROUNDS
-            interval = wilson(round(figures.pair_accuracy * pairs), pairs)
+            interval = figures.pair_interval
         entropy = unigram_entropy(self.counts, list(self.model.tokenizer.special_ids().values()))
         return Pretrained(self.model, outcomes, figures, interval, entropy)
 
@@ -250,7 +247,7 @@ def _json(made: Pretrained, run: _Run) -> str:
         "texts": len(run.corpus.texts),
         "passages": len(run.passages.lengths),
         "unigram_entropy": made.unigram_entropy,
-        "test": None if made.test is None else asdict(made.test),
+        "test": None if made.test is None else {n: v for n, v in asdict(made.test).items() if n != "pair_interval"},
         "pair_interval": None if made.pair_interval is None else asdict(made.pair_interval),
         "stages": {name: outcome.summary() for name, outcome in made.stages.items()},
         "processes": PartialState().num_processes,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
+from mobilekit.evaluation.intervals import Interval, wilson_of_groups
 from mobilekit.models.config import HeadConfig
 from mobilekit.models.families.registry import families
 from mobilekit.models.heads import FillMask
@@ -94,26 +95,31 @@ def words_stage(lesson: Lesson, settings: Settings, weights: WordWeights, guide:
 
 @dataclass(frozen=True)
 class WordFigures:
-    """How well masked words are guessed. loss: nats a word. accuracy, pair_accuracy: shares; words, pairs: how many."""
+    """How well masked words are guessed, and pairs told apart. loss, pair_loss: nats a word, a pair. accuracy,
+    pair_accuracy: shares; words, pairs: how many. pair_interval: of the share; draws of one passage are not independent
+    of each other."""
 
     loss: float
     accuracy: float
     words: int
     pair_accuracy: float | None = None
     pairs: int = 0
+    pair_loss: float = 0.0
+    pair_interval: Interval | None = None
 
     def values(self) -> dict[str, float]:
         """As metrics."""
         found = {"masked_loss": self.loss, "masked_accuracy": self.accuracy}
-        return found if self.pair_accuracy is None else {**found, "pair_accuracy": self.pair_accuracy}
+        pair = {} if self.pair_accuracy is None else {"pair_accuracy": self.pair_accuracy, "pair_loss": self.pair_loss}
+        return found | pair
 
 
 def word_judge(model: Model, module: WordModule, passages: Passages, masker: Masker) -> Judge:
-    """Held-out masked loss, the least is the best."""
+    """Held-out loss, of masked words and of pairs as they are trained: the least is the best."""
 
     def judge() -> tuple[float, dict[str, float]]:
         figures = measure_words(model, module, passages, masker)
-        return -figures.loss, figures.values()
+        return -figures.loss - figures.pair_loss, figures.values()
 
     return judge
 
@@ -123,7 +129,8 @@ def measure_words(model: Model, module: WordModule, passages: Passages, masker: 
     device = next(module.parameters()).device
     was_training = module.training
     module.eval()
-    loss, right, words, pairs, pairs_right = 0.0, 0, 0, 0, 0
+    loss, right, words, pair_loss = 0.0, 0, 0, 0.0
+    pairs = np.zeros(len(passages.lengths))
     order = sorted(range(len(passages.lengths)), key=lambda i: -passages.lengths[i])
     with torch.no_grad():
         for number, start in itertools.product(range(rounds), range(0, len(order), _BATCH)):
@@ -137,11 +144,20 @@ def measure_words(model: Model, module: WordModule, passages: Passages, masker: 
             right += int((out.words.argmax(-1) == target[asked]).sum())
             words += int(asked.sum())
             if out.pair is not None:
-                pairs += len(answers)
-                pairs_right += int((out.pair.argmax(-1).cpu() == torch.tensor(answers)).sum())
+                said, wanted = out.pair.cpu(), torch.tensor(answers)
+                pair_loss += float(functional.cross_entropy(said, wanted, reduction="sum"))
+                pairs[indices] += (said.argmax(-1) == wanted).numpy()
     module.train(was_training)
-    return WordFigures(
-        loss / max(1, words), right / max(1, words), words, pairs_right / pairs if pairs else None, pairs
+    figures = WordFigures(loss / max(1, words), right / max(1, words), words)
+    if module.pair is None:
+        return figures
+    count, shares = pairs.size * rounds, pairs / rounds
+    return replace(
+        figures,
+        pair_accuracy=float(shares.mean()),
+        pairs=count,
+        pair_loss=pair_loss / count,
+        pair_interval=wilson_of_groups(shares, rounds),
     )
 
 

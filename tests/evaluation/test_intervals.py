@@ -9,7 +9,15 @@ import pytest
 from scipy.stats import binomtest
 
 from mobilekit.errors import InputError
-from mobilekit.evaluation.intervals import Interval, bootstrap, mcnemar, mean_of, paired_bootstrap, wilson
+from mobilekit.evaluation.intervals import (
+    Interval,
+    bootstrap,
+    mcnemar,
+    mean_of,
+    paired_bootstrap,
+    wilson,
+    wilson_of_groups,
+)
 
 
 @pytest.mark.parametrize(("successes", "total"), [(0, 10), (10, 10), (1, 1), (81, 263), (1290, 1500)])
@@ -19,6 +27,31 @@ def test_wilson_equals_scipy(successes: int, total: int, level: float) -> None:
     ours = wilson(successes, total, level)
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=1e-12) and ours.level == level
     assert 0 <= ours.low <= successes / total <= ours.high <= 1
+
+
+def test_groups_of_draws_count_as_many_independent_ones_as_have_their_variance() -> None:
+    rng = np.random.default_rng(0)
+    # All draws of a group are alike: one draw a group. All are independent: all count.
+    alike = rng.random(200) < 0.7
+    ours, theirs = wilson_of_groups(alike, 8), wilson(int(alike.sum()), 200)
+    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=2e-3)
+    free = rng.binomial(8, 0.7, 2000) / 8
+    ours, theirs = wilson_of_groups(free, 8), wilson(int(8 * free.sum()), 16000)
+    assert ours.high - ours.low == pytest.approx(theirs.high - theirs.low, rel=0.05)
+    # Never fewer than the groups, nor more than the draws; and something is said of groups that do not differ.
+    assert wilson_of_groups([1.0] * 5, 8) == wilson(5, 5) and wilson_of_groups([0.5] * 4, 2) == wilson(2, 4)
+    assert wilson_of_groups([0.5, 0.5, 0.5, 0.51], 4).low == pytest.approx(wilson(8, 16).low, abs=5e-3)
+    for shares, draws in (([], 2), ([0.5], 0), ([1.5], 1), ([[0.5]], 1)):
+        with pytest.raises(InputError, match="make no shares"):
+            wilson_of_groups(shares, draws)
+
+
+def test_groups_cover_as_often_as_they_say() -> None:
+    rng, within = np.random.default_rng(1), 0
+    for _ in range(400):
+        chance = rng.beta(2, 1, 60)
+        within += 2 / 3 in wilson_of_groups(rng.binomial(8, chance) / 8, 8)
+    assert 0.92 < within / 400 < 0.98
 
 
 def test_wilson_by_hand() -> None:

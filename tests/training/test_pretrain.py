@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,10 @@ import torch
 from training_program import ROWS
 
 from mobilekit.errors import InputError
+from mobilekit.evaluation.intervals import wilson
 from mobilekit.models.load import load
 from mobilekit.text.data.rows import TextRow
-from mobilekit.training.passages import Texts
+from mobilekit.training.passages import SegmentPairs, Texts
 from mobilekit.training.pretrain import Corpus, Pretraining, pretrain
 from mobilekit.training.pretraining import token_counts, unigram_entropy
 from mobilekit.training.settings import Settings
@@ -66,25 +68,38 @@ def test_dev_text_chooses_the_epoch_and_test_text_judges(tmp_path: Path) -> None
     assert [outcome.best_epoch for outcome in alone.stages.values()] == [QUICK.epochs] and alone.test is None
 
 
+def test_best_epoch_is_that_of_words_and_pairs_together(tmp_path: Path) -> None:
+    settings = replace(QUICK, epochs=6)
+    model, corpus = load("tiny-embedding"), Corpus(STORY, STORY, STORY)
+    made = pretrain(model, corpus, tmp_path / "out", settings, Pretraining("sop"))
+    (outcome,) = made.stages.values()
+    sums = [epoch["masked_loss"] + epoch["pair_loss"] for epoch in outcome.epochs]
+    assert outcome.best == -min(sums) and outcome.best_epoch == 1 + sums.index(min(sums))
+    assert made.test is not None and 0 < made.test.pair_loss < 1
+
+
 @pytest.mark.parametrize("optimizer", ["adamw", "lamb"])
 def test_order_of_segments_is_learned(tmp_path: Path, optimizer: str) -> None:
     settings = Settings(epochs=12, batch=16, learning_rate=3e-3, length=64, optimizer=optimizer)
     made = pretrain(load("tiny-embedding"), Corpus(STORY, test=STORY), tmp_path / "out", settings, Pretraining("sop"))
     assert made.test is not None and made.test.pair_accuracy is not None
-    assert made.test.pair_accuracy > 0.9 and made.test.pairs == 4 * 24
+    assert made.test.pair_accuracy > 0.9 and made.test.pairs == 8 * 24
     assert made.pair_interval is not None and made.pair_interval.low < made.test.pair_accuracy
 
 
-def test_the_interval_of_pairs_is_that_of_one_draw_of_each(tmp_path: Path) -> None:
-    """Four draws of a chunk are one example of it: Wilson (1927) for 24 examples, not for 96."""
+def test_the_interval_of_pairs_is_not_that_of_independent_draws(tmp_path: Path) -> None:
+    """Eight draws of a chunk say more than one, and less than eight chunks."""
     settings = Settings(epochs=1, batch=16, learning_rate=1e-3, length=64)
     made = pretrain(load("tiny-embedding"), Corpus(STORY, test=STORY), tmp_path / "out", settings, Pretraining("sop"))
-    assert made.test is not None and made.test.pairs == 96 and made.pair_interval is not None
+    assert made.test is not None and made.test.pairs == 192 and made.pair_interval is not None
     assert made.test.pair_accuracy is not None
-    share, z = round(24 * made.test.pair_accuracy) / 24, 1.959964
-    middle, spread = share + z * z / 48, z * math.sqrt(share * (1 - share) / 24 + z * z / (4 * 24**2))
-    assert made.pair_interval.low == pytest.approx((middle - spread) / (1 + z * z / 24), abs=1e-5)
-    assert made.pair_interval.high == pytest.approx((middle + spread) / (1 + z * z / 24), abs=1e-5)
+    corpus = SegmentPairs(made.model, STORY, 64, "sop")
+    assert len(corpus.lengths) == 24
+    assert made.pair_interval == made.test.pair_interval
+    one = wilson(round(24 * made.test.pair_accuracy), 24)
+    every = wilson(round(192 * made.test.pair_accuracy), 192)
+    width = made.pair_interval.high - made.pair_interval.low
+    assert every.high - every.low - 1e-2 < width < one.high - one.low + 1e-2
     content = json.loads((tmp_path / "out/pretrain.json").read_text())
     assert content["pair_interval"]["low"] == made.pair_interval.low
 
