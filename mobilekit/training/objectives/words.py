@@ -46,15 +46,29 @@ class WordOutputs:
 
 
 class PairHead(nn.Module):
-    """First token, dense, tanh, two answers: whether segments follow each other, or stand in their order."""
+    """Whether segments follow each other, or stand in their order: dense, tanh, two answers.
+
+    BERT and ALBERT read the first token alone. Encoders that were trained to be read by their mean (E5, MiniLM) tell it
+    next to nothing of the order (docs/training.md has figures), so the means of both segments are read beside it.
+    """
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
-        self.dense, self.answer = nn.Linear(config.hidden_size, config.hidden_size), nn.Linear(config.hidden_size, 2)
+        self.dense, self.answer = (
+            nn.Linear(3 * config.hidden_size, config.hidden_size),
+            nn.Linear(config.hidden_size, 2),
+        )
 
-    def forward(self, states: Tensor) -> Tensor:
-        """[batch, length, H] -> [batch, 2]."""
-        return self.answer(torch.tanh(self.dense(states[:, 0])))
+    def forward(self, states: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
+        """[batch, length, H]; integer [batch, length] each, types 0 and 1 for the segments -> [batch, 2]."""
+        means = [_mean(states, attention_mask * (token_type_ids == kind)) for kind in (0, 1)]
+        return self.answer(torch.tanh(self.dense(torch.cat([states[:, 0], *means], dim=-1))))
+
+
+def _mean(states: Tensor, chosen: Tensor) -> Tensor:
+    """Of the chosen tokens; [batch, length, H], integer [batch, length] -> [batch, H]."""
+    weights = chosen.unsqueeze(-1).to(states.dtype)
+    return (states * weights).sum(1) / weights.sum(1).clamp_min(1)
 
 
 class WordModule(nn.Module):
@@ -73,7 +87,10 @@ class WordModule(nn.Module):
             self.module.encoder.eval()
         with torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen):
             out = self.module.encoder(input_ids, attention_mask, token_type_ids)
-        pair = None if self.pair is None else self.pair(out.last).float()
+        pair = None
+        if self.pair is not None:
+            assert token_type_ids is not None, "pairs are of models that read token types"
+            pair = self.pair(out.last, attention_mask, token_type_ids).float()
         words = self.module.head(out.last[asked], attention_mask).float()
         return WordOutputs(words, pair, out.last, out.embeddings)
 

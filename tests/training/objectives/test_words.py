@@ -125,6 +125,20 @@ def test_a_frozen_encoder_gets_no_gradient_and_no_dropout(model: Model) -> None:
     }
 
 
+def test_pair_head_reads_first_token_and_both_segments_without_padding(model: Model) -> None:
+    head, width = PairHead(model.config), model.config.hidden_size
+    states = torch.randn(2, 5, width)
+    mask = torch.tensor([[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]])
+    types = torch.tensor([[0, 0, 1, 1, 0], [0, 1, 1, 1, 1]])
+    first = torch.cat([states[0, 0], states[0, :2].mean(0), states[0, 2:4].mean(0)])
+    second = torch.cat([states[1, 0], states[1, :1].mean(0), states[1, 1:].mean(0)])
+    expected = torch.stack([first, second]) @ head.dense.weight.T + head.dense.bias
+    expected = torch.tanh(expected) @ head.answer.weight.T + head.answer.bias
+    assert torch.allclose(head(states, mask, types), expected, atol=1e-5)
+    # A segment that is not there has no states: nothing, rather than NaN.
+    assert head(states, mask, torch.zeros_like(types)).isfinite().all()
+
+
 def test_pair_part_by_hand_and_counts(model: Model) -> None:
     rows = [TextRow(f"it was film {i}", document=i // 4) for i in range(16)]
     pairs = SegmentPairs(model, rows, 64, "sop")
