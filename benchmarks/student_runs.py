@@ -92,9 +92,9 @@ def _six_layers() -> list[Run]:
     taught = f"distill --teacher {{teacher-0}} {TASK}"
     general = f"{_GENERAL} --model distil6"
     made = [
-        Run("general-distilbert", f"{general} --recipe distilbert --epochs 6 --learning-rate 2e-4"),
+        Run("general-distilbert", f"{general} --recipe distilbert --epochs 3 --learning-rate 2e-4"),
         Run("general-tinybert", f"{general} --epochs 6 {_INSIDES}"),
-        Run("general-fresh", f"{general} --layers none --epochs 6 --learning-rate 2e-4"),
+        Run("general-fresh", f"{general} --layers none --epochs 5 --learning-rate 3e-4"),
     ]
     for seed in SEEDS:
         hinton = f"{taught} --student distil6 --epochs 4 --seed {seed}"
@@ -119,7 +119,7 @@ def _tiny() -> list[Run]:
         f"--general-teacher {{words}} --copies 4 --inner-epochs 3 --epochs 2 {INSIDES} {_ALONE}"
     )
     return [
-        Run("general-tiny4", f"{_GENERAL} --model tiny4 --epochs 12 {_INSIDES}"),
+        Run("general-tiny4", f"{_GENERAL} --model tiny4 --epochs 8 {_INSIDES}"),
         Run("tiny4-tinybert-0", tinybert, "tiny4-tinybert"),
     ]
 

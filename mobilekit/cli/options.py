@@ -136,6 +136,7 @@ def megabytes_done(say: Callable[[str], None]) -> Callable[[int, int], None]:
 
 
 _PAUSE = 15.0
+_STEP = re.compile(r"(.*\bstep) \d+ of ")
 
 
 def _plain_lines() -> Callable[[str, str], None]:
@@ -143,9 +144,10 @@ def _plain_lines() -> Callable[[str, str], None]:
     said: dict[str, tuple[str, float]] = {}
 
     def report(name: str, text: str) -> None:
-        # Of lines that only count on (step 1, step 2, ...) one in a while.
-        kind, before = text.split(" ", 1)[0], said.get(name, ("", 0.0))
-        if kind == before[0] == "step" and time.monotonic() - before[1] < _PAUSE:
+        # Of lines that only count on (plain text: step 1 of 9, step 2 of 9, ...) one in a while.
+        counted, before = _STEP.match(text), said.get(name, ("", 0.0))
+        kind = counted[1] if counted else ""
+        if counted and kind == before[0] and time.monotonic() - before[1] < _PAUSE:
             return
         said[name] = (kind, time.monotonic())
         # Nobody may be reading any more, and the export is worth more than its progress.
