@@ -162,6 +162,9 @@ def _teach(
 ) -> Distilled:
     judging, settings, student = splits.test or splits.dev, lesson.settings, lesson.student
     assert judging is not None
+    if lesson.general is not None:
+        # Text is varied with it before any stage asks it.
+        lesson.general.module.to(accelerator.device)
     for teacher in lesson.teachers:
         teacher.module.to(accelerator.device)
         if not teaching.anyway:

@@ -14,6 +14,7 @@ from mobilekit.models.load import load
 from mobilekit.models.model import Model
 from mobilekit.text.data.rows import Row, TextData, TokensRow
 from mobilekit.training.distill import Distilled, Teaching, distill
+from mobilekit.training.optimize import make_accelerator
 from mobilekit.training.pretrain import Corpus, pretrain
 from mobilekit.training.recipes.registry import recipes
 from mobilekit.training.settings import Settings
@@ -99,6 +100,27 @@ def test_variations_are_written_once_and_used(teacher: Model, words: Model, tmp_
     # From the file: no words' model is needed any more.
     made = taught("tinybert", [teacher], None, tmp_path / "again", augmented=str(file), general_epochs=0)
     assert made.stages["insides"].steps == -(-(len(ROWS) + 3) // QUICK.batch)
+
+
+def test_text_is_varied_where_the_run_is(
+    teacher: Model, words: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a GPU the first pass of the general teacher is the one that varies text."""
+    moved: list[tuple[torch.nn.Module, object]] = []
+    to = torch.nn.Module.to
+
+    def record(module: torch.nn.Module, device: object, *more: object, **named: object) -> torch.nn.Module:
+        moved.append((module, device))
+        return to(module, device, *more, **named)  # type: ignore[call-overload, no-any-return]
+
+    def augmented(*given: object) -> list[object]:
+        assert (words.module, make_accelerator("fp32").device) in moved
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(torch.nn.Module, "to", record)
+    monkeypatch.setattr("mobilekit.training.augmentation.augment.augment", augmented)
+    with pytest.raises(KeyboardInterrupt):
+        taught("tinybert", [teacher], words, tmp_path / "out", general_epochs=0)
 
 
 def test_projections_are_learned_where_widths_differ(teacher: Model, words: Model, tmp_path: Path) -> None:
