@@ -19,7 +19,7 @@ def _tinybert(general: str) -> str:
 
 _TINYBERT = _tinybert(f"{TEXT} --general-epochs 1")
 _ALBERT = f"{_TAUGHT} --student albert --epochs 2"
-_PAIRS = "pretrain --model albert --teacher {words} --text editorials --length 128 --epochs 8 --learning-rate 2e-4"
+_PAIRS = "pretrain --model {general-albert} --text editorials --length 128 --epochs 8"
 
 # Group -> (row, what is left out or changed, options); the first of each group is the whole recipe.
 _PARTS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
@@ -56,12 +56,15 @@ PAIR_TASKS = ("none", "nsp", "sop")
 
 
 def ablations() -> list[Run]:
-    """The runs of the ablations: each row is one, of a pair task two (pre-trained, then fine-tuned)."""
+    """The runs of the ablations: each row is one, of a pair task two (pre-trained, then fine-tuned), and the teacher
+    itself on the order of segments."""
     made = [Run(f"part-{name}", command, f"part-{name}") for rows in _PARTS.values() for name, _, command in rows]
     for task in PAIR_TASKS:
         made.append(Run(f"pairs-{task}", f"{_PAIRS} --pair-task {task}", f"pairs-{task}"))
         tuned = f"train --model {{pairs-{task}}} {TASK} --epochs 2"
         made.append(Run(f"pairs-{task}-tuned", tuned, f"pairs-{task}-tuned"))
+    teacher = _PAIRS.replace("{general-albert}", "{words}")
+    made.append(Run("pairs-teacher", f"{teacher} --pair-task sop", "pairs-teacher"))
     return made
 
 

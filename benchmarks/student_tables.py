@@ -96,21 +96,23 @@ def parts(content: dict[str, Any]) -> str:
 
 def pairs(content: dict[str, Any]) -> str:
     """Pair tasks: what is learned of words and pairs, and what it is worth for a task."""
-    head = "| pair task | masked loss | words right | pairs right | 95 % interval | accuracy when fine-tuned |"
-    lines = [head, "|---|---|---|---|---|---|"]
+    head = "| model | pair task | masked loss | words right | pairs right | 95 % interval | accuracy when fine-tuned |"
+    lines = [head, "|---|---|---|---|---|---|---|"]
     records = {record["run"]: record["report"] for record in content["runs"]}
-    for task in PAIR_TASKS:
-        report, tuned = records.get(f"pairs-{task}"), records.get(f"pairs-{task}-tuned")
-        if report is None or tuned is None:
+    runs = [("`albert`", task, f"pairs-{task}") for task in PAIR_TASKS] + [("the teacher", "sop", "pairs-teacher")]
+    for model, task, run in runs:
+        if run not in records:
             continue
+        report, tuned = records[run], records.get(f"{run}-tuned")
         test, interval = report["test"], report["pair_interval"]
         cells = [
+            model,
             task,
             f"{test['loss']:.2f} nats (without context {report['unigram_entropy']:.2f})",
             f"{100 * test['accuracy']:.1f} %",
             "-" if interval is None else f"{100 * test['pair_accuracy']:.1f} %",
             "-" if interval is None else f"{100 * interval['low']:.0f} to {100 * interval['high']:.0f} %",
-            f"{100 * tuned['test'][_METRIC]:.1f} %",
+            "-" if tuned is None else f"{100 * tuned['test'][_METRIC]:.1f} %",
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -27,12 +27,17 @@ def save_compressed(model: Model, compressed: CompressedModel, folder: Path, for
     refuse_output(folder, force, model.folder)
     model.load_tensors(compressed.decoded())
     with staged(folder, force, RECORDS_FILE) as beside:
-        notes = save_model(model, beside)
-        save_records(compressed, beside / RECORDS_FILE)
-        plan = plan_from_json(compressed.scheme, compressed.rules, "")
-        if not plan.is_ready:
-            # `export` is to be given what the records are of, on another machine too.
-            (beside / f"{plan.name}.toml").write_text(plan_text(plan), encoding="utf-8")
+        return write_compressed(model, compressed, beside)
+
+
+def write_compressed(model: Model, compressed: CompressedModel, folder: Path) -> list[str]:
+    """Put all of it into `folder`, which is there; `model` has the decoded weights. Returns notes of `save_model`."""
+    notes = save_model(model, folder)
+    save_records(compressed, folder / RECORDS_FILE)
+    plan = plan_from_json(compressed.scheme, compressed.rules, "")
+    if not plan.is_ready:
+        # `export` is to be given what the records are of, on another machine too.
+        (folder / f"{plan.name}.toml").write_text(plan_text(plan), encoding="utf-8")
     return notes
 
 

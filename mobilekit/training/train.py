@@ -10,7 +10,8 @@ from typing import Any
 
 from torch import nn
 
-from mobilekit.compression.compressed import RECORDS_FILE, CompressedModel, save_records
+from mobilekit.compression.compressed import CompressedModel
+from mobilekit.compression.folder import write_compressed
 from mobilekit.errors import InputError, unknown
 from mobilekit.evaluation.metric import Scores
 from mobilekit.models.checkpoint import CONFIG_FILE
@@ -154,9 +155,10 @@ def _require_tunable(model: Model, head: HeadConfig, freeze: str) -> None:
 
 
 def _write(trained: Trained, splits: Splits, settings: Settings, frozen: str, folder: Path) -> None:
-    trained.model.notes += save_model(trained.model, folder)
-    if trained.compressed is not None:
-        save_records(trained.compressed, folder / RECORDS_FILE)
+    if trained.compressed is None:
+        trained.model.notes += save_model(trained.model, folder)
+    else:
+        trained.model.notes += write_compressed(trained.model, trained.compressed, folder)
     (folder / METRICS_FILE).write_text(_metrics(trained, splits, settings, frozen), encoding="utf-8")
 
 

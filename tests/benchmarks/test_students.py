@@ -60,7 +60,7 @@ def test_runs_come_after_what_they_need() -> None:
         assert set(run.needs) <= seen
         seen.add(run.name)
     rows = {row.name for row in (*HEADLINE, *(row for group in groups().values() for row in group))}
-    rows |= {name for task in PAIR_TASKS for name in (f"pairs-{task}", f"pairs-{task}-tuned")}
+    rows |= {name for task in PAIR_TASKS for name in (f"pairs-{task}", f"pairs-{task}-tuned")} | {"pairs-teacher"}
     assert {name for run in runs().values() for name in (run.row, run.alone) if name} <= rows
 
 
@@ -116,9 +116,11 @@ def test_pair_tasks_have_their_intervals() -> None:
     report = {"test": test, "pair_interval": {"low": 0.55, "high": 0.74}, "unigram_entropy": 6.8}
     machine = {"environment": {}, "command": ""}
     records = [{"run": "pairs-sop", "report": report, **machine}, record("pairs-sop-tuned", 0.81)]
-    assert "| sop | 4.50 nats (without context 6.80) | 30.0 % | 65.0 % | 55 to 74 % | 81.0 % |" in pairs(
-        {"runs": records}
-    )
+    words = "4.50 nats (without context 6.80) | 30.0 % | 65.0 % | 55 to 74 %"
+    assert f"| `albert` | sop | {words} | 81.0 % |" in pairs({"runs": records})
+    records[0]["run"] = "pairs-teacher"
+    table = pairs({"runs": records})
+    assert f"| the teacher | sop | {words} | - |" in table and "albert" not in table
 
 
 def test_records_are_kept_until_their_command_changes(tmp_path: Path) -> None:
