@@ -73,6 +73,24 @@ def _long_question(place: Place) -> list[str]:
 
 
 CASES = (
+    Case("clustered as no scheme", _trained(GOOD, "--clustered", "pall2"), "scheme 'pall2' is unknown"),
+    Case(
+        "clustered by a scheme without clusters",
+        _trained(GOOD.replace("yes", "positive").replace("no\n", "negative\n"), "--clustered", "int8"),
+        "scheme int8 clusters no weights",
+    ),
+    Case(
+        "clustered with the head of other data",
+        _trained(GOOD, "--clustered", "int8"),
+        "has no head for these data.*fine-tune it first",
+    ),
+    Case(
+        "clustered with a frozen encoder",
+        _trained(
+            GOOD.replace("yes", "positive").replace("no\n", "negative\n"), "--clustered", "int8", "--freeze", "encoder"
+        ),
+        "freeze encoder: leaves no clustered weights",
+    ),
     Case(
         "train: no labels",
         _trained("text\na film\nanother\n"),

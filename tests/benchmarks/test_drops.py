@@ -1,0 +1,80 @@
+"""Cross-fitting: each sentence is judged once, by a model that did not see it; drops against hand-counted ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks import drops, folds
+from benchmarks.drops import VARIANTS, Variant, bits_a_weight, figures
+from mobilekit.compression.compress import compress
+from mobilekit.compression.plan import plan_of
+from mobilekit.models.load import load
+from mobilekit.models.save import save_model
+from mobilekit.text.data.rows import TextRow
+
+ROWS = [TextRow(f"{'good' if i % 2 else 'bad'} film {i}", None, i % 2) for i in range(23)]
+
+
+@pytest.fixture(autouse=True)
+def toys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A few rows, and a model that is not trained."""
+    (tmp_path / "model").mkdir()
+    save_model(load("tiny-classifier"), tmp_path / "model")
+    monkeypatch.setattr(folds, "_sentences", lambda: (ROWS, ("negative", "positive")))
+    monkeypatch.setattr(drops, "train", lambda fold, name, options: tmp_path / "model")
+
+
+def test_every_sentence_is_held_out_once_and_never_trained_on_then(tmp_path: Path) -> None:
+    made = folds.folds(tmp_path / "work")
+    held = [row.text for fold in made for row in fold.rows]
+    assert sorted(held) == sorted(row.text for row in ROWS) and len(made) == 5
+    for fold in made:
+        seen, own = ([json.loads(line) for line in file.open()] for file in (fold.data, fold.held_out))
+        assert [row["text"] for row in own] == [row.text for row in fold.rows]
+        assert not {row["text"] for row in own} & {row["text"] for row in seen} and len(own) + len(seen) == len(ROWS)
+        assert all(row["label"] == ("positive" if "good" in row["text"] else "negative") for row in [*seen, *own])
+    assert [fold.rows for fold in folds.folds(tmp_path / "again")] == [fold.rows for fold in made]
+
+
+def test_figures_are_those_of_the_answers(tmp_path: Path) -> None:
+    made = folds.folds(tmp_path / "work")
+    right = iter([1, 1, 0, 1, 0] * 5)
+    for fold in made:
+        wanted = np.array([row.label for row in fold.rows])
+        own = np.array([next(right) for _ in fold.rows])
+        for name, labels in (("float", wanted), ("toy", np.where(own == 1, wanted, 1 - wanted))):
+            (fold.folder / f"said-{name}.json").write_text(json.dumps({"labels": labels.tolist(), "bits": 2.5}))
+    found = figures(Variant("toy", "int8", aim=1.0), made)
+    share = sum([1, 1, 0, 1, 0] * 5) - sum([1, 1, 0, 1, 0][-2:])
+    assert found["accuracy"] == pytest.approx(share / 23) == found["agreement"]
+    assert found["drop"] == pytest.approx(1 - share / 23) and found["bits_a_weight"] == 2.5
+    assert found["drop_interval"][0] < found["drop"] < found["drop_interval"][1] and len(found["drops_by_fold"]) == 5
+
+
+def test_answers_are_those_of_the_compressed_weights_and_kept(tmp_path: Path) -> None:
+    made = folds.folds(tmp_path / "work")
+    found = figures(Variant("int8", "int8"), made)
+    assert found["agreement"] > 0.9 and 8 < found["bits_a_weight"] < 9
+    kept = made[0].folder / "said-int8.json"
+    kept.write_text(kept.read_text().replace("1", "0"))
+    assert figures(Variant("int8", "int8"), made)["agreement"] != found["agreement"]
+
+
+def test_bits_count_codes_scales_and_codebooks() -> None:
+    model = load("tiny-classifier")
+    compressed = compress(model, "int4")
+    bits = weights = 0
+    for record in compressed.records.values():
+        if hasattr(record, "codes"):
+            bits += 4 * record.codes.size + 16 * len(record.codes)
+            weights += record.codes.size
+    assert bits_a_weight(compressed) == pytest.approx(bits / weights)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
+def test_schemes_and_plans_of_the_rows_exist(variant: Variant) -> None:
+    plan_of(variant.scheme)
