@@ -15,6 +15,7 @@ from training_program import ROWS
 from mobilekit.compression.cluster import cluster_rows
 from mobilekit.compression.compress import compress
 from mobilekit.compression.compressed import RECORDS_FILE, CompressedModel, load_records
+from mobilekit.compression.folder import compressed_of, records_of
 from mobilekit.compression.quantize import quantize_rows
 from mobilekit.compression.records import Clustered, Dense
 from mobilekit.compression.schemes.floats import single
@@ -125,7 +126,7 @@ def tuned(tmp_path: Path, bits: int, **more: object) -> tuple[CompressedModel, M
     """A classifier's records, and what training made of them."""
     settings = replace(QUICK, epochs=6, learning_rate=1e-3)
     model = load("tiny-classifier")
-    records = clustered(model, bits)
+    records = compress(model, f"pal{bits}")
     trained = train(model, Splits(SENTIMENT, SENTIMENT), tmp_path / "out", settings, Fitting(clustered=records, **more))  # type: ignore[arg-type]
     assert trained.compressed is not None
     return records, trained.model, trained.compressed
@@ -146,8 +147,9 @@ def test_codes_stay_and_the_rest_learns(tmp_path: Path) -> None:
     loaded = load_records(tmp_path / "out" / RECORDS_FILE)
     assert loaded.digest() == after.digest()
     again = load(tmp_path / "out")
+    assert records_of(again, tmp_path / "out", "pal2") is not None
     assert _equal(again.tensors(), loaded.decoded())
-    assert json.loads((tmp_path / "out/metrics.json").read_text())["clustered"] == "clusters"
+    assert json.loads((tmp_path / "out/metrics.json").read_text())["clustered"] == "pal2"
 
 
 def test_frozen_embeddings_keep_their_codebook(tmp_path: Path) -> None:
@@ -165,7 +167,7 @@ def test_what_is_quantized_or_half_stays(tmp_path: Path) -> None:
     name, other = "layers.0.ffn.up.weight", "layers.0.ffn.up.bias"
     mixed[name] = quantize_rows(model.tensors()[name])
     mixed[other] = Dense(model.tensors()[other].astype(np.float16))
-    records = CompressedModel(model.config, model.head, "clusters", mixed)
+    records = CompressedModel(model.config, model.head, "pal2", mixed)
     trained = train(model, Splits(SENTIMENT), tmp_path / "out", QUICK, Fitting(clustered=records))
     assert trained.compressed is not None
     for each in (name, other):
@@ -177,7 +179,7 @@ def test_a_run_that_was_ended_goes_on_to_the_same_records(tmp_path: Path, monkey
 
     def run(out: Path, resume: bool = False) -> str:
         model = load("tiny-classifier")
-        how = Fitting(clustered=clustered(model))
+        how = Fitting(clustered=compress(model, "pal2"))
         made = train(
             model, Splits(SENTIMENT, SENTIMENT), out, replace(QUICK, epochs=3, save_every=1), how, resume=resume
         )
@@ -197,6 +199,20 @@ def test_a_run_that_was_ended_goes_on_to_the_same_records(tmp_path: Path, monkey
         with pytest.raises(KeyboardInterrupt):
             run(tmp_path / "parts")
     assert run(tmp_path / "parts", resume=True) == whole
+
+
+def test_the_plan_goes_with_the_records(tmp_path: Path) -> None:
+    file = tmp_path / "some.toml"
+    file.write_text('[[rule]]\npattern = "layers.*"\nscheme = "pal3"\n', encoding="utf-8")
+    model = load("tiny-classifier")
+    before = model.tensors()["embeddings.token.weight"].copy()
+    made = train(model, Splits(SENTIMENT), tmp_path / "out", QUICK, Fitting(clustered=compressed_of(model, str(file))))
+    assert made.compressed is not None and made.compressed.scheme == "some"
+    again = load(tmp_path / "out")
+    found = records_of(again, tmp_path / "out", str(tmp_path / "out/some.toml"))
+    assert found is not None and found.digest() == made.compressed.digest()
+    # What no rule names is float, and learns.
+    assert not np.array_equal(before, again.tensors()["embeddings.token.weight"])
 
 
 @pytest.mark.parametrize(
