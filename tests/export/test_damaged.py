@@ -19,7 +19,7 @@ from mobilekit.runtimes.mil.package import open_package
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module", params=["int8", "int4"])
+@pytest.fixture(scope="module", params=["int8", "int4", "pal4"])
 def results(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[ExportResult]:
     return export("tiny-classifier", scheme=request.param, lengths=(16,), out=tmp_path_factory.mktemp("damaged"))
 

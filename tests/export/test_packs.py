@@ -34,7 +34,14 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize(
     ("target", "scheme"),
-    [("coreml", "int8"), ("coreml", "fp16"), ("coreml", "int4"), ("executorch", "int8"), ("tflite", "int4")],
+    [
+        ("coreml", "int8"),
+        ("coreml", "fp16"),
+        ("coreml", "int4"),
+        ("coreml", "pal3"),
+        ("executorch", "int8"),
+        ("tflite", "int4"),
+    ],
 )
 def test_unpacked_artifacts_pass_their_checks(target: str, scheme: str, tmp_path: Path) -> None:
     folder = exported(tmp_path, "tiny-classifier", target, scheme)
