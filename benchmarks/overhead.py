@@ -20,7 +20,7 @@ import click
 import numpy as np
 
 from export.budget import floor_bytes, graph_bytes
-from export.registry import GraphSpec, Overhead, Target, targets
+from export.registry import GraphSpec, Target, targets
 from export.stored import tensor_entries
 from export.worker import Workers
 from mobilekit.artifact import size_and_hash
@@ -61,7 +61,7 @@ def measure(target: Target, workers: Workers, folder: Path) -> list[dict[str, An
         path = folder / f"Overhead{len(rows)}{target.suffix}"
         workers.emit(target.name, folder / "records.safetensors", GraphSpec(lengths, "Overhead"), path, lambda _: None)
         entries = tensor_entries(compressed, max(lengths))
-        bare = replace(target, overhead=Overhead(0, 0, 0))
+        bare = replace(target, overhead=replace(target.overhead, once=0, per_length=0, per_layer=0))
         floor = floor_bytes(target, scheme, entries) + graph_bytes(bare, scheme, entries, shape.layers, lengths)
         size = size_and_hash(path)[0]
         rows.append(

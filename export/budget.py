@@ -9,6 +9,9 @@ from export.thresholds import PAYLOAD_FACTOR
 from mobilekit.artifact import Json
 from mobilekit.compression.compressed import POSITIONS
 
+# Linear maps of a layer, and those beside them: token table, projection, two of the head.
+_PRODUCTS, _OTHER_PRODUCTS = 6, 4
+
 
 def floor_bytes(target: Target, scheme: str, tensors: Iterable[Json]) -> int:
     """Least bytes of the weights: codes at their bits, the format's scales, codebooks, the rest at its float.
@@ -39,7 +42,10 @@ def graph_bytes(target: Target, scheme: str, tensors: Sequence[Json], layers: in
     widths = (e["shape"][1] * _float_bytes(target, scheme, e) for e in tensors if e["name"] == POSITIONS)
     rows = sum(sorted(lengths)[:-1]) * next(widths, 0)
     overhead = target.overhead
-    return overhead.once + (overhead.per_length + overhead.per_layer * layers) * len(lengths) + rows
+    each = overhead.per_length + overhead.per_layer * layers
+    if tables := sum(entry["kind"] == "clustered" for entry in tensors):
+        each += overhead.per_table * tables + overhead.per_product * (_PRODUCTS * layers + _OTHER_PRODUCTS)
+    return overhead.once + each * len(lengths) + rows
 
 
 def budget_bytes(target: Target, scheme: str, tensors: Sequence[Json], layers: int, lengths: Sequence[int]) -> int:

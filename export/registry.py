@@ -98,11 +98,15 @@ class Overhead:
     """Bytes that a target's files take over their weights, measured (`python -m benchmarks.overhead`), rounded up.
 
     once: whatever is exported. per_length: for each exported length. per_layer: for each layer and exported length.
+    More where clustered weights have codebooks, for each exported length: per_table for each of them, per_product for
+    each use, whose scale is an operation of its own.
     """
 
     once: int
     per_length: int
     per_layer: int
+    per_table: int = 0
+    per_product: int = 0
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ register(
         rest_bytes={"fp16": 2, "int8": 2, "int4": 2, "int4-g32": 2},
         codebooks=True,
         # benchmarks/results/overhead.json, rounded up.
-        overhead=Overhead(once=6_000, per_length=15_000, per_layer=9_600),
+        # The last two are sizes of operations and blobs: a table's and its scale's, a product's and its bias's.
+        overhead=Overhead(once=6_000, per_length=15_000, per_layer=9_600, per_table=400, per_product=320),
         usage=usage,
     )
 )

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from support import CLASSIFIER, SHARED, random_compressed
 
-from export.budget import budget_bytes, floor_bytes, groups
+from export.budget import budget_bytes, floor_bytes, graph_bytes, groups
 from export.registry import Overhead, StoredWeight, Target
 from export.stored import compare, tensor_entries
 from export.thresholds import precision
@@ -121,6 +121,17 @@ def test_clustered_tensors_are_counted_as_the_target_holds_them() -> None:
             assert book == level
             least, most = (size + 4 * int(np.prod(book["shape"])) for size in (least, most))
     assert (floor_bytes(target, "pal3", books), floor_bytes(target, "pal3", levels)) == (least, most)
+
+
+def test_look_up_tables_and_their_scales_take_a_little_of_the_graph() -> None:
+    overhead = Overhead(100, 5, 10, per_table=3, per_product=2)
+    target = Target("t", ".t", "", ("pal3",), (), 2, None, None, None, overhead=overhead)  # type: ignore[arg-type]
+    model = random_compressed(SHARED, CLASSIFIER, "pal3")
+    books, levels = tensor_entries(model, 32, codebooks=True), tensor_entries(model, 32)
+    tables = sum(isinstance(record, Clustered) for record in model.records.values())
+    more = (3 * tables + 2 * (6 * 4 + 4)) * 2
+    assert tables == 10
+    assert graph_bytes(target, "int8", books, 4, [16, 32]) == graph_bytes(target, "int8", levels, 4, [16, 32]) + more
 
 
 def test_groups_cover_every_parameter() -> None:
