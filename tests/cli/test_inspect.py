@@ -30,8 +30,8 @@ def test_plan_is_shown_by_tensor_and_rule(capsys: pytest.CaptureFixture[str]) ->
     assert code == 0 and "compressing as mixed" in err
     lines = out.splitlines()
     assert any(line.split()[:3] == ["layers.0.ffn.up.weight", "layers.*.ffn.up", "int4"] for line in lines)
-    assert any(line.split()[:3] == ["head.pooler.weight", "head.*", "skip"] for line in lines)
-    assert any(line.split()[:3] == ["head.*", "skip", "4"] for line in lines)
+    assert any(line.split()[:3] == ["layers.0.attention.key.weight", "layers.0.attention.*", "skip"] for line in lines)
+    assert any(line.split()[:3] == ["layers.0.attention.*", "skip", "10"] for line in lines)
     assert "weights  108,160 parameters" in out and "bits each on average" in out and "from iOS 18" in out
 
 

@@ -37,7 +37,8 @@ def test_every_target_holds_a_mixed_plan(results: dict[str, ExportResult]) -> No
         bits[name] = {t["name"]: (t["kind"], t["bits"]) for t in result.manifest["tensors"]}
     assert bits["coreml"] == bits["executorch"] == bits["tflite"]
     found = bits["coreml"]
-    assert found["head.pooler.weight"] == ("dense", 32) and "head.smooth.weight" not in found
+    assert found["layers.0.attention.key.weight"] == ("dense", 32)
+    assert "layers.0.attention.smooth.weight" not in found and "layers.1.attention.smooth.weight" in found
     assert found["embeddings.token.weight"] == found["layers.1.ffn.up.weight"] == ("quantized", 4)
     assert found["layers.1.ffn.down.weight"] == ("quantized", 8)
 
