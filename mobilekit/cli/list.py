@@ -94,6 +94,7 @@ def _schemes() -> list[dict[str, str]]:
             "about": found.about,
             **{target: _held(name, about) for target, about in targets().items()},
             "minimum_ios": str(found.minimum_ios),
+            "options_in_plans": ", ".join(f"{o} {allowed[0]} to {allowed[-1]}" for o, allowed in found.options.items()),
         }
         for name, found in schemes().items()
     ]

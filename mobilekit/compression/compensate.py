@@ -124,13 +124,21 @@ def quantize_compensated(weight: NDArray[np.float32], bits: int, inputs: Inputs,
     return Quantized(np.where((lost > most)[:, None], plain.codes, codes), plain.scale, bits)
 
 
-def cluster_compensated(weight: NDArray[np.float32], bits: int, inputs: Inputs) -> Clustered:
+def cluster_compensated(weight: NDArray[np.float32], bits: int, inputs: Inputs, groups: int = 1) -> Clustered:
     """Codes by error compensation, with the codebook and the scales of least error (`cluster_rows`).
 
-    weight: float32 [rows, columns]. A row whose output would be worse than with each weight's nearest level keeps
-    those. Raises what `cluster_rows` raises, and CompressionError for inputs of another width.
+    weight: float32 [rows, columns]. groups: runs of as many rows with a codebook of their own; they divide the rows. A
+    row whose output would be worse than with each weight's nearest level keeps those. Raises what `cluster_rows`
+    raises, and CompressionError for inputs of another width.
     """
     _check_width(weight, inputs)
+    if groups > 1:
+        made = [cluster_compensated(part, bits, inputs) for part in np.split(weight, groups)]
+        return Clustered(
+            np.concatenate([part.codes for part in made]),
+            np.concatenate([part.codebook for part in made]),
+            np.concatenate([part.scale for part in made]),
+        )
     importance = np.broadcast_to(inputs.importance.astype(np.float32), weight.shape)
     plain = cluster_rows(weight, bits, importance=importance)
     # Where there are less levels than codes the last is there several times.

@@ -113,6 +113,16 @@ CASES = (
         rule('pattern = "*"\nscheme = "int4"\nbits = 9'),
         r"p.toml: rule 2 \(\*\): has bits, which the scheme's name says; choose from",
     ),
+    Case(
+        "rule with too many groups",
+        rule('pattern = "*"\nscheme = "pal4"\ngroups = 99'),
+        r"p.toml: rule 2 \(\*\): groups is 99; it has to be a number from 1 to 64",
+    ),
+    Case(
+        "rule with groups that do not divide",
+        rule('pattern = "head.*"\nscheme = "pal4"\ngroups = 3'),
+        r"head.\S+.weight: 3 groups do not divide its \d+ rows; choose a divisor",
+    ),
     Case("rule that skips a little", rule('pattern = "*"\nskip = "yes"'), "skip is 'yes'; it has to be true, or left"),
     Case(
         "pattern that matches nothing",

@@ -9,14 +9,15 @@ import pytest
 import torch
 
 from mobilekit.compression.calibrate import second_moments
-from mobilekit.compression.compensate import Inputs, prepare
+from mobilekit.compression.compensate import Inputs, cluster_compensated, prepare
 from mobilekit.compression.compress import compress
 from mobilekit.compression.compressed import CompressedModel, load_records, save_records
 from mobilekit.compression.folder import compressed_of, save_compressed
 from mobilekit.compression.plan import NO_RULE, SKIP, Plan, Rule, plan_of
-from mobilekit.compression.records import Dense, Quantized, Record
+from mobilekit.compression.preview import relative_error
+from mobilekit.compression.records import Clustered, Dense, Quantized, Record
 from mobilekit.compression.schemes.registry import scheme
-from mobilekit.errors import InputError
+from mobilekit.errors import CompressionError, InputError
 from mobilekit.models.load import load
 from mobilekit.text.calibration import TEXTS
 
@@ -202,3 +203,36 @@ def test_folder_of_a_scheme_has_no_plan_file(tmp_path: Path) -> None:
     model = load("tiny-classifier")
     save_compressed(model, compress(model, "int8"), tmp_path / "out")
     assert not list((tmp_path / "out").glob("*.toml"))
+
+
+@pytest.mark.parametrize("texts", [SOME, ()], ids=["for text", "plain"])
+def test_groups_of_rows_have_codebooks_of_their_own(texts: tuple[str, ...]) -> None:
+    model, name = load("tiny-classifier"), "layers.0.ffn.up.weight"
+    found = scheme("pal4").configured(groups=16)
+    made = Plan("p", (Rule("*", scheme("int8")), Rule("layers.*.ffn.*", found, {"groups": 16})))
+    record = compress(model, made, texts).records[name]
+    one = compress(model, plan(("*", "int8"), ("layers.*.ffn.*", "pal4")), texts).records[name]
+    assert isinstance(record, Clustered) and isinstance(one, Clustered)
+    assert (record.groups, record.bits, one.groups) == (16, 4, 1) and record.shape == one.shape
+    assert made.minimum_ios == 18 and plan(("*", "pal2")).minimum_ios == 16
+    if not texts:
+        exact = model.tensors()[name]
+        assert relative_error(exact, record.decode()) < relative_error(exact, one.decode())
+
+
+def test_groups_that_do_not_divide_the_rows_are_refused_before_text_is_looked_at() -> None:
+    model = load("tiny-classifier")
+    model.module.encoder.forward = None  # type: ignore[assignment]  # nothing may run it
+    with pytest.raises(
+        CompressionError, match=r"^head\.classifier\.weight: 4 groups do not divide its 2 rows; choose a"
+    ):
+        compress(model, Plan("p", (Rule("*", scheme("pal2").configured(groups=4)),)), SOME)
+
+
+def test_compensated_groups_are_those_of_the_parts() -> None:
+    rng = np.random.default_rng(0)
+    weight, x = rng.normal(size=(8, 16)).astype(np.float32), rng.normal(size=(16, 50)).astype(np.float32)
+    inputs = prepare(x @ x.T)
+    whole = cluster_compensated(weight, 2, inputs, 2)
+    parts = [cluster_compensated(part, 2, inputs) for part in (weight[:4], weight[4:])]
+    assert np.array_equal(whole.decode(), np.concatenate([part.decode() for part in parts]))

@@ -84,3 +84,17 @@ def test_all_targets_means_those_that_hold_every_rule(tmp_path: Path) -> None:
             f'[[rule]]\npattern = "*"\nscheme = "int8"\n[[rule]]\npattern = "head.*"\nscheme = "{scheme}"\n'
         )
         assert prepare(None, str(plan), 18) == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["coreml", "tflite"])
+def test_codebooks_by_groups_of_rows_beside_other_schemes(target: str, tmp_path: Path) -> None:
+    plan = tmp_path / "books.toml"
+    plan.write_text(
+        '[[rule]]\npattern = "*"\nscheme = "int8"\n'
+        '[[rule]]\npattern = "layers.*.ffn.*"\nscheme = "pal3"\ngroups = 8\n'
+        '[[rule]]\npattern = "embeddings.token"\nscheme = "int4"\n'
+    )
+    (result,) = export("tiny-classifier", target, str(plan), lengths=(16,), out=tmp_path)
+    assert result.passed and result.manifest["plan"][1] == {"pattern": "layers.*.ffn.*", "scheme": "pal3", "groups": 8}
+    assert recheck(result.folder or "")[0].manifest.content["scheme"] == "books"
