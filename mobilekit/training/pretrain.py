@@ -29,6 +29,7 @@ from mobilekit.training.passages import SegmentPairs, Texts, passages_for
 from mobilekit.training.pretraining import (
     WordFigures,
     as_word_model,
+    begin_pairs,
     measure_words,
     token_counts,
     unigram_entropy,
@@ -162,6 +163,8 @@ class _Run:
                 torch.manual_seed(settings.seed)
                 pair = PairHead(self.model.config)
         self.module = WordModule(self.model.module, pair, pretraining.head_only)
+        if pair is not None:
+            begin_pairs(self.model, self.module, self.passages, self.masker)
 
     def stages(self) -> Sequence[Stage]:
         """What is trained."""

@@ -27,6 +27,7 @@ from mobilekit.training.stages import Judge, Stage
 from mobilekit.training.students.copying import copy_head
 
 _BATCH = 32
+_SHOWN = 256
 _SEED = 20
 # A token that the text does not have may come all the same.
 _SMOOTHING = 0.1
@@ -159,6 +160,22 @@ def measure_words(model: Model, module: WordModule, passages: Passages, masker: 
         pair_loss=pair_loss / count,
         pair_interval=wilson_of_groups(shares, rounds),
     )
+
+
+def begin_pairs(model: Model, module: WordModule, passages: Passages, masker: Masker) -> None:
+    """Show some pairs to a fresh pair head, for it to know what is the same in all of them (`PairHead.begin`)."""
+    assert module.pair is not None
+    was_training = module.training
+    module.eval()
+    count, read = len(passages.lengths), []
+    drawn = np.random.default_rng(_SEED).permutation(count)[:_SHOWN].tolist()
+    with torch.no_grad():
+        for start in range(0, len(drawn), _BATCH):
+            batch, _ = draw_batch(passages, drawn[start : start + _BATCH], masker, model.config, _SEED)
+            ids, mask, types = (batch[name] for name in ("input_ids", "attention_mask", "token_type_ids"))
+            read.append(module.pair.read(module.module.encoder(ids, mask, types).last.float(), mask, types))
+        module.pair.begin(torch.cat(read))
+    module.train(was_training)
 
 
 def unigram_entropy(counts: NDArray[np.int64], special: Sequence[int]) -> float:

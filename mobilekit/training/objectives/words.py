@@ -22,6 +22,7 @@ from mobilekit.training.objectives.soft import soft_cross_entropy
 from mobilekit.training.passages import Passages
 
 COSINE_LAYERS = ("last", "embedding")
+_LEAST_SPREAD = 1e-3
 
 
 @dataclass(frozen=True)
@@ -49,20 +50,35 @@ class PairHead(nn.Module):
     """Whether segments follow each other, or stand in their order: dense, tanh, two answers.
 
     BERT and ALBERT read the first token alone. Encoders that were trained to be read by their mean (E5, MiniLM) tell it
-    next to nothing of the order (docs/training.md has figures), so the means of both segments are read beside it.
+    next to nothing of the order, so the means of both segments are read beside it. And nearly all of such states is the
+    same in every text: `begin` takes that out, or a fresh head would see nothing else for thousands of steps.
     """
+
+    centre: Tensor
+    spread: Tensor
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
-        self.dense, self.answer = (
-            nn.Linear(3 * config.hidden_size, config.hidden_size),
-            nn.Linear(config.hidden_size, 2),
-        )
+        size = config.hidden_size
+        self.dense, self.answer = nn.Linear(3 * size, size), nn.Linear(size, 2)
+        # Not saved: a run that goes on finds them again.
+        self.register_buffer("centre", torch.zeros(3 * size), persistent=False)
+        self.register_buffer("spread", torch.ones(3 * size), persistent=False)
 
     def forward(self, states: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
         """[batch, length, H]; integer [batch, length] each, types 0 and 1 for the segments -> [batch, 2]."""
+        read = (self.read(states, attention_mask, token_type_ids) - self.centre) / self.spread
+        return self.answer(torch.tanh(self.dense(read)))
+
+    def read(self, states: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
+        """First token, mean of the first segment, mean of the second: [batch, 3 H]."""
         means = [_mean(states, attention_mask * (token_type_ids == kind)) for kind in (0, 1)]
-        return self.answer(torch.tanh(self.dense(torch.cat([states[:, 0], *means], dim=-1))))
+        return torch.cat([states[:, 0], *means], dim=-1)
+
+    def begin(self, read: Tensor) -> None:
+        """Let what is read have mean 0 and spread 1 as it does in these examples, [examples, 3 H]."""
+        self.centre.copy_(read.mean(0))
+        self.spread.copy_(read.std(0, correction=0).clamp_min(_LEAST_SPREAD))
 
 
 def _mean(states: Tensor, chosen: Tensor) -> Tensor:

@@ -135,6 +135,17 @@ def test_pair_head_reads_first_token_and_both_segments_without_padding(model: Mo
     expected = torch.stack([first, second]) @ head.dense.weight.T + head.dense.bias
     expected = torch.tanh(expected) @ head.answer.weight.T + head.answer.bias
     assert torch.allclose(head(states, mask, types), expected, atol=1e-5)
+    # What is the same in all examples is taken out, and what never changes at all stays finite.
+    examples = torch.randn(50, 3 * width) * torch.arange(3 * width) + 7
+    head.begin(examples)
+    seen = (examples - head.centre) / head.spread
+    assert torch.allclose(seen.mean(0), torch.zeros(3 * width), atol=1e-3)
+    assert torch.allclose(seen[:, 1:].std(0, correction=0), torch.ones(3 * width - 1), atol=1e-3)
+    assert torch.allclose(
+        head(states, mask, types)[0],
+        head.answer(torch.tanh(head.dense((first - examples.mean(0)) / head.spread))),
+        atol=1e-4,
+    )
     # A segment that is not there has no states: nothing, rather than NaN.
     assert head(states, mask, torch.zeros_like(types)).isfinite().all()
 
