@@ -71,12 +71,11 @@ def said(fold: Fold, variant: Variant | None) -> tuple[Labels, float]:
     of its matrices; kept in the fold's folder."""
     kept = fold.folder / f"said-{variant.name if variant else 'float'}.json"
     if not kept.is_file():
-        own = train(fold, "model", _FINE_TUNE)
         bits = 32.0
         if variant is None:
-            model = load(own)
+            model = load(train(fold, "model", _FINE_TUNE))
         else:
-            model, compressed = _compressed(fold, own, variant)
+            model, compressed = _compressed(fold, variant)
             bits = bits_a_weight(compressed)
         labels, _ = predict(model, fold.rows, LENGTH)
         kept.write_text(json.dumps({"labels": np.asarray(labels).tolist(), "bits": bits}), encoding="utf-8")
@@ -84,10 +83,19 @@ def said(fold: Fold, variant: Variant | None) -> tuple[Labels, float]:
     return np.array(content["labels"], np.int64), float(content["bits"])
 
 
-def _compressed(fold: Fold, own: Path, variant: Variant) -> tuple[Model, CompressedModel]:
-    if variant.tuned:
-        folder = train(fold, variant.name, f"--model {own} --clustered {variant.scheme} {_TUNE}")
-        return load(folder), load_records(folder / RECORDS_FILE)
+def weights_of(fold: Fold, variant: Variant) -> tuple[Path, Path | None]:
+    """The folder of the fold's model, and that of its fine-tuned codebooks, if the variant has some; made unless they
+    are there."""
+    own = train(fold, "model", _FINE_TUNE)
+    if not variant.tuned:
+        return own, None
+    return own, train(fold, variant.name, f"--model {own} --clustered {variant.scheme} {_TUNE}")
+
+
+def _compressed(fold: Fold, variant: Variant) -> tuple[Model, CompressedModel]:
+    own, tuned = weights_of(fold, variant)
+    if tuned is not None:
+        return load(tuned), load_records(tuned / RECORDS_FILE)
     model = load(own)
     compressed = compress(model, plan_of(variant.scheme))
     model.load_tensors(compressed.decoded())

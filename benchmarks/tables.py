@@ -15,11 +15,19 @@ from typing import Any
 import click
 
 from benchmarks import shortstudents
+from benchmarks.drop_tables import artifacts, drops
 from benchmarks.student_tables import headline, pairs, parts
 from mobilekit.errors import CheckFailedError
 
 _ROOT = Path(__file__).parent.parent
-DOCUMENTS = ("README.md", "docs/models.md", "docs/pack-format.md", "docs/targets.md", "docs/training.md")
+DOCUMENTS = (
+    "README.md",
+    "docs/compression.md",
+    "docs/models.md",
+    "docs/pack-format.md",
+    "docs/targets.md",
+    "docs/training.md",
+)
 _RESULTS = Path(__file__).parent / "results"
 
 
@@ -137,6 +145,8 @@ def packs(content: dict[str, Any]) -> str:
 
 _TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "builtin": builtin,
+    "dropartifacts": artifacts,
+    "drops": drops,
     "matrix": matrix,
     "packs": packs,
     "shortstudents": shortstudents.table,

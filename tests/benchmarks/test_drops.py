@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import drops, folds
+from benchmarks import drop_artifacts, drop_tables, drops, folds
 from benchmarks.drops import VARIANTS, Variant, bits_a_weight, figures
 from mobilekit.compression.compress import compress
 from mobilekit.compression.plan import plan_of
@@ -75,6 +75,50 @@ def test_bits_count_codes_scales_and_codebooks() -> None:
     assert bits_a_weight(compressed) == pytest.approx(bits / weights)
 
 
+@pytest.mark.slow
+def test_artifacts_answer_what_is_held_out(tmp_path: Path) -> None:
+    fold = folds.folds(tmp_path / "work")[0]
+    rows = drop_artifacts.measured(fold, Variant("pal4", "pal4"), limit=4)
+    assert {row["target"] for row in rows} == {"executorch", "coreml", "tflite"}
+    for row in rows:
+        assert row["passed"] and row["packed_bytes"] < row["bytes"] and row["accuracy"]["data"]["rows"] == 4
+        assert {each["system"] for each in row["accuracy"]["systems"]} == {"float", "decoded", "artifact"}
+
+
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 def test_schemes_and_plans_of_the_rows_exist(variant: Variant) -> None:
     plan_of(variant.scheme)
+
+
+def test_tables_say_what_was_lost_and_whether_the_aim_was_met() -> None:
+    row = {
+        "variant": "pal2-tuned",
+        "bits_a_weight": 2.04,
+        "accuracy": 0.8512,
+        "drop": 0.0213,
+        "drop_interval": [0.015, 0.028],
+        "aim": 2.0,
+        "agreement": 0.93,
+    }
+    whole = {**row, "variant": "int8", "drop": 0.001, "aim": 0.3}
+    content = {"rows": [whole, row], "sentences": 10062, "float_accuracy_by_fold": [0.87, 0.88]}
+    table = drop_tables.drops(content)
+    assert "| `pal2`, fine-tuned | 2.04 | 85.1 % | 2.13 | 1.50 to 2.80 | 2: missed | 93.0 % |" in table
+    assert "| 0.10 |" in table and "| 0.3: met |" in table and "10,062 sentences" in table and "Float: 87.5 %" in table
+    systems = [{"system": "artifact", "values": {"accuracy": 0.85, "agreement": 0.96}}]
+    drops = [
+        {"from": "float", "to": "artifact", "points": 2.5, "low": 0, "high": 5},
+        {"from": "decoded", "to": "artifact", "points": 0.5, "low": 0, "high": 1},
+    ]
+    file = {
+        "variant": "pal4",
+        "target": "coreml",
+        "bytes": 11_480_000,
+        "packed_bytes": 11_030_000,
+        "accuracy": {"systems": systems, "drops": drops},
+        "run_ms": {"64": None},
+        "checks": [{"passed": True}, {"passed": False}],
+    }
+    machine = {"cpus": 2, "processor": "a processor"}
+    said = drop_tables.artifacts({"rows": [file], "length": 64, "sentences": 200, "environment": machine})
+    assert "| `pal4` | coreml | 11.48 | 11.03 | 85.0 % | 2.5 | 0.5 | 96.0 % | - | 1 of 2 |" in said
