@@ -23,6 +23,7 @@ from mobilekit.training.passages import Passages
 
 COSINE_LAYERS = ("last", "embedding")
 _LEAST_SPREAD = 1e-3
+_READ = 4
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,9 @@ class PairHead(nn.Module):
     """Whether segments follow each other, or stand in their order: dense, tanh, two answers.
 
     BERT and ALBERT read the first token alone. Encoders that were trained to be read by their mean (E5, MiniLM) tell it
-    next to nothing of the order, so the means of both segments are read beside it. And nearly all of such states is the
-    same in every text: `begin` takes that out, or a fresh head would see nothing else for thousands of steps.
+    next to nothing of the order, so the means of both segments and their difference are read beside it. And nearly all
+    of such states is the same in every text: `begin` takes that out, or a fresh head would see nothing else for
+    thousands of steps.
     """
 
     centre: Tensor
@@ -60,10 +62,10 @@ class PairHead(nn.Module):
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
         size = config.hidden_size
-        self.dense, self.answer = nn.Linear(3 * size, size), nn.Linear(size, 2)
+        self.dense, self.answer = nn.Linear(_READ * size, size), nn.Linear(size, 2)
         # Not saved: a run that goes on finds them again.
-        self.register_buffer("centre", torch.zeros(3 * size), persistent=False)
-        self.register_buffer("spread", torch.ones(3 * size), persistent=False)
+        self.register_buffer("centre", torch.zeros(_READ * size), persistent=False)
+        self.register_buffer("spread", torch.ones(_READ * size), persistent=False)
 
     def forward(self, states: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
         """[batch, length, H]; integer [batch, length] each, types 0 and 1 for the segments -> [batch, 2]."""
@@ -71,12 +73,12 @@ class PairHead(nn.Module):
         return self.answer(torch.tanh(self.dense(read)))
 
     def read(self, states: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
-        """First token, mean of the first segment, mean of the second: [batch, 3 H]."""
-        means = [_mean(states, attention_mask * (token_type_ids == kind)) for kind in (0, 1)]
-        return torch.cat([states[:, 0], *means], dim=-1)
+        """First token, mean of the first segment, mean of the second, their difference: [batch, 4 H]."""
+        one, other = (_mean(states, attention_mask * (token_type_ids == kind)) for kind in (0, 1))
+        return torch.cat([states[:, 0], one, other, one - other], dim=-1)
 
     def begin(self, read: Tensor) -> None:
-        """Let what is read have mean 0 and spread 1 as it does in these examples, [examples, 3 H]."""
+        """Let what is read have mean 0 and spread 1 as it does in these examples, [examples, 4 H]."""
         self.centre.copy_(read.mean(0))
         self.spread.copy_(read.std(0, correction=0).clamp_min(_LEAST_SPREAD))
 

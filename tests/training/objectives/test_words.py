@@ -130,17 +130,19 @@ def test_pair_head_reads_first_token_and_both_segments_without_padding(model: Mo
     states = torch.randn(2, 5, width)
     mask = torch.tensor([[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]])
     types = torch.tensor([[0, 0, 1, 1, 0], [0, 1, 1, 1, 1]])
-    first = torch.cat([states[0, 0], states[0, :2].mean(0), states[0, 2:4].mean(0)])
-    second = torch.cat([states[1, 0], states[1, :1].mean(0), states[1, 1:].mean(0)])
+    one, other = states[0, :2].mean(0), states[0, 2:4].mean(0)
+    first = torch.cat([states[0, 0], one, other, one - other])
+    one, other = states[1, :1].mean(0), states[1, 1:].mean(0)
+    second = torch.cat([states[1, 0], one, other, one - other])
     expected = torch.stack([first, second]) @ head.dense.weight.T + head.dense.bias
     expected = torch.tanh(expected) @ head.answer.weight.T + head.answer.bias
     assert torch.allclose(head(states, mask, types), expected, atol=1e-5)
     # What is the same in all examples is taken out, and what never changes at all stays finite.
-    examples = torch.randn(50, 3 * width) * torch.arange(3 * width) + 7
+    examples = torch.randn(50, 4 * width) * torch.arange(4 * width) + 7
     head.begin(examples)
     seen = (examples - head.centre) / head.spread
-    assert torch.allclose(seen.mean(0), torch.zeros(3 * width), atol=1e-3)
-    assert torch.allclose(seen[:, 1:].std(0, correction=0), torch.ones(3 * width - 1), atol=1e-3)
+    assert torch.allclose(seen.mean(0), torch.zeros(4 * width), atol=1e-3)
+    assert torch.allclose(seen[:, 1:].std(0, correction=0), torch.ones(4 * width - 1), atol=1e-3)
     assert torch.allclose(
         head(states, mask, types)[0],
         head.answer(torch.tanh(head.dense((first - examples.mean(0)) / head.spread))),
