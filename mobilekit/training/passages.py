@@ -23,11 +23,13 @@ from mobilekit.training.segments import chunks, draw_pair, single_document
 
 @dataclass(frozen=True)
 class Passage:
-    """One input. ids, types: int32 [n]. pair: the answer of the pair task, None where there is none."""
+    """One input. ids, types: int32 [n]. pair: the answer of the pair task, None where there is none; segments: int8 [n]
+    then, 0 and 1, or -1 for special tokens (types do not tell: many tokenizers give 0 to both segments)."""
 
     ids: NDArray[np.int32]
     types: NDArray[np.int32]
     pair: int | None = None
+    segments: NDArray[np.int8] | None = None
 
     @property
     def features(self) -> Features:
@@ -176,7 +178,8 @@ class SegmentPairs:
         """A pair out of chunk `index`."""
         pair = draw_pair(self._chunks, index, self._task, rng)
         encoded = self._model.tokenizer.encode(self._model.prefix + pair.first, pair.second, self._limit)
-        return Passage(encoded.ids, encoded.type_ids, pair.label)
+        segments = np.array([-1 if sequence is None else sequence for sequence in encoded.sequences], np.int8)
+        return Passage(encoded.ids, encoded.type_ids, pair.label, segments)
 
 
 def passages_for(

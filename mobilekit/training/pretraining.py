@@ -172,8 +172,8 @@ def begin_pairs(model: Model, module: WordModule, passages: Passages, masker: Ma
     with torch.no_grad():
         for start in range(0, len(drawn), _BATCH):
             batch, _ = draw_batch(passages, drawn[start : start + _BATCH], masker, model.config, _SEED)
-            ids, mask, types = (batch[name] for name in ("input_ids", "attention_mask", "token_type_ids"))
-            read.append(module.pair.read(module.module.encoder(ids, mask, types).last.float(), mask, types))
+            out = module.module.encoder(batch["input_ids"], batch["attention_mask"], batch.get("token_type_ids"))
+            read.append(module.pair.read(out.last.float(), batch["segments"]))
         module.pair.begin(torch.cat(read))
     module.train(was_training)
 

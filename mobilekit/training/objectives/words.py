@@ -67,14 +67,14 @@ class PairHead(nn.Module):
         self.register_buffer("centre", torch.zeros(_READ * size), persistent=False)
         self.register_buffer("spread", torch.ones(_READ * size), persistent=False)
 
-    def forward(self, states: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
-        """[batch, length, H]; integer [batch, length] each, types 0 and 1 for the segments -> [batch, 2]."""
-        read = (self.read(states, attention_mask, token_type_ids) - self.centre) / self.spread
+    def forward(self, states: Tensor, segments: Tensor) -> Tensor:
+        """[batch, length, H]; integer [batch, length], 0 and 1, -1 where there is none -> [batch, 2]."""
+        read = (self.read(states, segments) - self.centre) / self.spread
         return self.answer(torch.tanh(self.dense(read)))
 
-    def read(self, states: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
+    def read(self, states: Tensor, segments: Tensor) -> Tensor:
         """First token, mean of the first segment, mean of the second, their difference: [batch, 4 H]."""
-        one, other = (_mean(states, attention_mask * (token_type_ids == kind)) for kind in (0, 1))
+        one, other = (_mean(states, segments == kind) for kind in (0, 1))
         return torch.cat([states[:, 0], one, other, one - other], dim=-1)
 
     def begin(self, read: Tensor) -> None:
@@ -84,7 +84,7 @@ class PairHead(nn.Module):
 
 
 def _mean(states: Tensor, chosen: Tensor) -> Tensor:
-    """Of the chosen tokens; [batch, length, H], integer [batch, length] -> [batch, H]."""
+    """Of the chosen tokens; [batch, length, H], bool [batch, length] -> [batch, H]."""
     weights = chosen.unsqueeze(-1).to(states.dtype)
     return (states * weights).sum(1) / weights.sum(1).clamp_min(1)
 
@@ -98,17 +98,22 @@ class WordModule(nn.Module):
         self.module, self.pair, self.frozen = module, pair, frozen
 
     def forward(
-        self, input_ids: Tensor, attention_mask: Tensor, asked: Tensor, token_type_ids: Tensor | None = None
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        asked: Tensor,
+        token_type_ids: Tensor | None = None,
+        segments: Tensor | None = None,
     ) -> WordOutputs:
-        """asked: bool [batch, length], the tokens whose words are wanted."""
+        """asked: bool [batch, length], the tokens whose words are wanted. segments: as `PairHead` takes them."""
         if self.frozen:
             self.module.encoder.eval()
         with torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen):
             out = self.module.encoder(input_ids, attention_mask, token_type_ids)
         pair = None
         if self.pair is not None:
-            assert token_type_ids is not None, "pairs are of models that read token types"
-            pair = self.pair(out.last, attention_mask, token_type_ids).float()
+            assert segments is not None, "the passages are no pairs"
+            pair = self.pair(out.last, segments).float()
         words = self.module.head(out.last[asked], attention_mask).float()
         return WordOutputs(words, pair, out.last, out.embeddings)
 
@@ -164,7 +169,8 @@ class Words:
         batch = {name: values.to(device) for name, values in batch.items()}
         target = batch.pop("target")
         asked = target != IGNORED
-        out: WordOutputs = module(asked=asked, **batch)
+        segments = batch.pop("segments", None)
+        out: WordOutputs = module(asked=asked, segments=segments, **batch)
         words = self._weights.words * functional.cross_entropy(out.words, target[asked], reduction="sum")
         states, pair = torch.zeros((), device=device), torch.zeros((), device=device)
         if self._guide is not None:
@@ -195,12 +201,13 @@ class Words:
 def draw_batch(
     passages: Passages, indices: Sequence[int], masker: Masker, config: EncoderConfig, seed: int
 ) -> tuple[dict[str, Tensor], list[int]]:
-    """Passages drawn and masked, as `collate` gives them, and the answers of their pair task.
+    """Passages drawn and masked, as `collate` gives them, and the answers of their pair task; with `segments` [batch,
+    longest] where they have one.
 
     Each is a function of `seed` and its index alone, so that pieces of a batch, in whatever process, are as they are in
     the whole one.
     """
-    features, pairs = [], []
+    features, pairs, segments = [], [], []
     for i in indices:
         rng = np.random.default_rng([seed, i])
         passage = passages.draw(i, rng)
@@ -209,5 +216,10 @@ def draw_batch(
         masked = masker.mask(passage.ids[kept:], rng)
         target = np.concatenate([np.full(kept, IGNORED, np.int64), masked.target])
         features.append(Features(np.concatenate([passage.ids[:kept], masked.ids]), passage.types, target))
-        pairs += [] if passage.pair is None else [passage.pair]
-    return collate(features, config), pairs
+        if passage.pair is not None and passage.segments is not None:
+            pairs.append(passage.pair)
+            segments.append(torch.from_numpy(passage.segments))
+    batch = collate(features, config)
+    if segments:
+        batch["segments"] = nn.utils.rnn.pad_sequence(segments, batch_first=True, padding_value=-1)
+    return batch, pairs

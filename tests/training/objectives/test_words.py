@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import lessons
 import numpy as np
@@ -14,6 +15,7 @@ from training_program import ROWS
 from mobilekit.models.load import load
 from mobilekit.models.model import Model
 from mobilekit.text.data.rows import TextRow
+from mobilekit.text.tokenizer import EncodedText
 from mobilekit.training.features import IGNORED
 from mobilekit.training.masking import Masker
 from mobilekit.training.objectives.words import (
@@ -128,15 +130,14 @@ def test_a_frozen_encoder_gets_no_gradient_and_no_dropout(model: Model) -> None:
 def test_pair_head_reads_first_token_and_both_segments_without_padding(model: Model) -> None:
     head, width = PairHead(model.config), model.config.hidden_size
     states = torch.randn(2, 5, width)
-    mask = torch.tensor([[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]])
-    types = torch.tensor([[0, 0, 1, 1, 0], [0, 1, 1, 1, 1]])
-    one, other = states[0, :2].mean(0), states[0, 2:4].mean(0)
+    segments = torch.tensor([[-1, 0, 1, 1, -1], [0, 1, 1, 1, 1]])
+    one, other = states[0, 1:2].mean(0), states[0, 2:4].mean(0)
     first = torch.cat([states[0, 0], one, other, one - other])
     one, other = states[1, :1].mean(0), states[1, 1:].mean(0)
     second = torch.cat([states[1, 0], one, other, one - other])
     expected = torch.stack([first, second]) @ head.dense.weight.T + head.dense.bias
     expected = torch.tanh(expected) @ head.answer.weight.T + head.answer.bias
-    assert torch.allclose(head(states, mask, types), expected, atol=1e-5)
+    assert torch.allclose(head(states, segments), expected, atol=1e-5)
     # What is the same in all examples is taken out, and what never changes at all stays finite.
     examples = torch.randn(50, 4 * width) * torch.arange(4 * width) + 7
     head.begin(examples)
@@ -144,12 +145,12 @@ def test_pair_head_reads_first_token_and_both_segments_without_padding(model: Mo
     assert torch.allclose(seen.mean(0), torch.zeros(4 * width), atol=1e-3)
     assert torch.allclose(seen[:, 1:].std(0, correction=0), torch.ones(4 * width - 1), atol=1e-3)
     assert torch.allclose(
-        head(states, mask, types)[0],
+        head(states, segments)[0],
         head.answer(torch.tanh(head.dense((first - examples.mean(0)) / head.spread))),
         atol=1e-4,
     )
     # A segment that is not there has no states: nothing, rather than NaN.
-    assert head(states, mask, torch.zeros_like(types)).isfinite().all()
+    assert head(states, torch.zeros_like(segments)).isfinite().all()
 
 
 def test_pair_part_by_hand_and_counts(model: Model) -> None:
@@ -239,3 +240,24 @@ def test_pairs_are_counted_by_words_that_may_be_asked_for(model: Model) -> None:
 def test_an_input_as_passages_are(model: Model) -> None:
     passage = Passage(np.array([1, 2], np.int32), np.array([0, 0], np.int32))
     assert passage.features.count == 1 and passage.pair is None
+
+
+def test_segments_are_known_also_where_types_do_not_tell_them(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [TextRow(f"it was film {i}", document=i // 4) for i in range(16)]
+    encode = model.tokenizer.encode
+
+    def without_types(*given: object) -> EncodedText:
+        encoded = encode(*given)  # type: ignore[arg-type]
+        return replace(encoded, type_ids=np.zeros_like(encoded.type_ids))
+
+    monkeypatch.setattr(model.tokenizer, "encode", without_types)
+    pairs, masker = SegmentPairs(model, rows, 64, "sop"), Masker(model.tokenizer, model.config.vocab_size)
+    batch, _ = draw_batch(pairs, range(4), masker, model.config, 0)
+    assert not batch["token_type_ids"].any()
+    for i in range(4):
+        passage = pairs.draw(i, np.random.default_rng([0, i]))
+        assert passage.segments is not None
+        said = passage.segments.tolist()
+        middle = said.index(1)
+        assert said == [-1, *[0] * (middle - 2), -1, *[1] * (len(said) - middle - 1), -1]
+        assert batch["segments"][i].tolist() == said + [-1] * (batch["segments"].shape[1] - len(said))
