@@ -19,7 +19,7 @@ def _tinybert(general: str) -> str:
 
 _TINYBERT = _tinybert(f"{TEXT} --general-epochs 1")
 _ALBERT = f"{_TAUGHT} --student albert --epochs 2"
-_PAIRS = "pretrain --model {general-albert} --text editorials --length 192 --epochs 12"
+_PAIRS = "pretrain --model {general-albert} --text editorials --length 192 --epochs 6"
 
 # Group -> (row, what is left out or changed, options); the first of each group is the whole recipe.
 _PARTS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
