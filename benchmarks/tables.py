@@ -22,7 +22,6 @@ from mobilekit.errors import CheckFailedError
 _ROOT = Path(__file__).parent.parent
 DOCUMENTS = (
     "README.md",
-    "docs/compression.md",
     "docs/models.md",
     "docs/pack-format.md",
     "docs/targets.md",
