@@ -13,14 +13,13 @@ from typing import Any
 
 import click
 
-from benchmarks.drops import VARIANTS, Variant, weights_of
+from benchmarks.drops import VARIANTS, Variant, asked_for, weights_of
 from benchmarks.environment import environment
 from benchmarks.folds import LENGTH, Fold, folds
 from export.gate import Gate
 from export.pipeline import ExportError, export, prepare
 from export.result import ExportResult
 from mobilekit.compression.pack.pack import pack
-from mobilekit.errors import unknown
 from mobilekit.models.load import load
 from mobilekit.text.data.load import load_data
 
@@ -64,17 +63,13 @@ def _record(variant: Variant, result: ExportResult, place: Path) -> dict[str, An
 @click.option("--limit", type=click.IntRange(1), default=LIMIT, show_default=True, help="Sentences.")
 def main(work: Path, only: tuple[str, ...], limit: int) -> None:
     """Export every row on every target, and write benchmarks/results/dropartifacts.json."""
-    known = {variant.name: variant for variant in VARIANTS}
-    for name in only:
-        if name not in known:
-            raise unknown("row", name, known)
-    fold = folds(work.resolve())[0]
+    wanted, fold = asked_for(only), folds(work.resolve())[0]
     rows = read_rows()
-    for name in only or known:
-        rows[name] = measured(fold, known[name], limit)
-        for row in rows[name]:
+    for variant in wanted:
+        rows[variant.name] = measured(fold, variant, limit)
+        for row in rows[variant.name]:
             click.echo(json.dumps({key: row[key] for key in ("variant", "target", "bytes", "packed_bytes", "passed")}))
-        kept = [row for each in known for row in rows.get(each, [])]
+        kept = [row for each in VARIANTS for row in rows.get(each.name, [])]
         content = {"environment": environment(), "sentences": limit, "length": LENGTH, "rows": kept}
         RESULTS.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 

@@ -10,6 +10,7 @@ torch. What artifacts themselves say of some of them is `benchmarks.drop_artifac
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from benchmarks.folds import LENGTH, Fold, folds, train
 from mobilekit.compression.compress import compress
 from mobilekit.compression.compressed import RECORDS_FILE, CompressedModel, load_records
 from mobilekit.compression.plan import plan_of
+from mobilekit.compression.preview import record_bytes
 from mobilekit.compression.records import Dense
 from mobilekit.errors import unknown
 from mobilekit.evaluation.intervals import Interval, mean_of, paired_bootstrap, wilson
@@ -104,17 +106,13 @@ def _compressed(fold: Fold, variant: Variant) -> tuple[Model, CompressedModel]:
 
 def bits_a_weight(compressed: CompressedModel) -> float:
     """Codes, codebooks and float16 scales of all matrices that are compressed, in bits for each of their weights."""
-    bits, weights = 0, 0
-    for record in compressed.records.values():
-        if isinstance(record, Dense):
-            # fp16 has no codes; norms and biases are no matrices.
-            if len(record.shape) == 2 and record.values.dtype == np.float16:
-                bits, weights = bits + 16 * record.values.size, weights + record.values.size
-            continue
-        codebook = getattr(record, "codebook", np.empty(0, np.int8))
-        bits += 8 * record.payload_bytes + 16 * record.scale.size + 8 * codebook.size
-        weights += record.codes.size
-    return bits / max(1, weights)
+    # fp16 has no codes; norms and biases are no matrices.
+    own = [
+        record
+        for record in compressed.records.values()
+        if not isinstance(record, Dense) or (len(record.shape) == 2 and record.values.dtype == np.float16)
+    ]
+    return 8 * sum(map(record_bytes, own)) / max(1, sum(math.prod(record.shape) for record in own))
 
 
 def figures(variant: Variant, made: list[Fold]) -> dict[str, Any]:
@@ -156,15 +154,11 @@ def _ends(interval: Interval) -> list[float]:
 @click.option("--only", multiple=True, help="A row; may repeat.")
 def main(work: Path, only: tuple[str, ...]) -> None:
     """Fine-tune, compress and judge, and write benchmarks/results/drops.json."""
-    known = {variant.name: variant for variant in VARIANTS}
-    for name in only:
-        if name not in known:
-            raise unknown("row", name, known)
-    made = folds(work.resolve())
+    wanted, made = asked_for(only), folds(work.resolve())
     rows = read_rows()
-    for name in only or known:
-        rows[name] = figures(known[name], made)
-        click.echo(json.dumps(rows[name], sort_keys=True))
+    for variant in wanted:
+        rows[variant.name] = figures(variant, made)
+        click.echo(json.dumps(rows[variant.name], sort_keys=True))
         float_right = [float((said(fold, None)[0] == [row.label for row in fold.rows]).mean()) for fold in made]
         content = {
             "environment": environment(),
@@ -172,9 +166,18 @@ def main(work: Path, only: tuple[str, ...]) -> None:
             "fine_tune": _FINE_TUNE,
             "tune": _TUNE,
             "float_accuracy_by_fold": float_right,
-            "rows": [rows[each] for each in known if each in rows],
+            "rows": [rows[each.name] for each in VARIANTS if each.name in rows],
         }
         RESULTS.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def asked_for(names: tuple[str, ...]) -> list[Variant]:
+    """The rows of these names, all where there is none; raises InputError for one that is none."""
+    known = {variant.name: variant for variant in VARIANTS}
+    for name in names:
+        if name not in known:
+            raise unknown("row", name, known)
+    return [known[name] for name in names or known]
 
 
 def read_rows() -> dict[str, dict[str, Any]]:

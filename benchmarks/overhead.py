@@ -22,6 +22,7 @@ import numpy as np
 from export.budget import floor_bytes, graph_bytes
 from export.registry import GraphSpec, Target, targets
 from export.stored import tensor_entries
+from export.thresholds import precision
 from export.worker import Workers
 from mobilekit.artifact import size_and_hash
 from mobilekit.compression.compress import compress
@@ -60,9 +61,10 @@ def measure(target: Target, workers: Workers, folder: Path) -> list[dict[str, An
         save_records(compressed, folder / "records.safetensors")
         path = folder / f"Overhead{len(rows)}{target.suffix}"
         workers.emit(target.name, folder / "records.safetensors", GraphSpec(lengths, "Overhead"), path, lambda _: None)
-        entries = tensor_entries(compressed, max(lengths))
+        entries = tensor_entries(compressed, max(lengths), target.codebooks)
+        kept = precision(entries)
         bare = replace(target, overhead=replace(target.overhead, once=0, per_length=0, per_layer=0))
-        floor = floor_bytes(target, scheme, entries) + graph_bytes(bare, scheme, entries, shape.layers, lengths)
+        floor = floor_bytes(target, kept, entries) + graph_bytes(bare, kept, entries, shape.layers, lengths)
         size = size_and_hash(path)[0]
         rows.append(
             {

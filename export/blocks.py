@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -13,14 +15,18 @@ from mobilekit.compression.records import Record
 from mobilekit.models.activations import FUNCTIONS
 
 
+def constant(values: NDArray[np.float32]) -> nn.Parameter:
+    """Values that are no input of a graph."""
+    return nn.Parameter(torch.from_numpy(values), requires_grad=False)
+
+
 class Linear(nn.Module):
     """x [rows, in] -> [rows, out] with the decoded weight."""
 
     def __init__(self, weight: Record, bias: Record | None) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.from_numpy(weight.decode()), requires_grad=False)
-        values = None if bias is None else torch.from_numpy(bias.decode())
-        self.bias = None if values is None else nn.Parameter(values, requires_grad=False)
+        self.weight = constant(weight.decode())
+        self.bias = None if bias is None else constant(bias.decode())
 
     def forward(self, x: Tensor) -> Tensor:
         """Affine map."""
@@ -32,7 +38,7 @@ class Embedding(nn.Module):
 
     def __init__(self, table: Record) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.from_numpy(table.decode()), requires_grad=False)
+        self.weight = constant(table.decode())
 
     def forward(self, ids: Tensor) -> Tensor:
         """Look rows up."""
@@ -44,8 +50,8 @@ class Norm(nn.Module):
 
     def __init__(self, weight: Record, bias: Record, eps: float) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.from_numpy(weight.decode()), requires_grad=False)
-        self.bias = nn.Parameter(torch.from_numpy(bias.decode()), requires_grad=False)
+        self.weight = constant(weight.decode())
+        self.bias = constant(bias.decode())
         self.eps = eps
 
     def forward(self, x: Tensor) -> Tensor:
@@ -58,7 +64,7 @@ class Smooth(nn.Module):
 
     def __init__(self, multiplier: Record) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.from_numpy(multiplier.decode()), requires_grad=False)
+        self.weight = constant(multiplier.decode())
 
     def forward(self, x: Tensor) -> Tensor:
         """Scale each channel."""
@@ -70,7 +76,7 @@ class AddRow(nn.Module):
 
     def __init__(self, table: Record) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.from_numpy(table.decode()), requires_grad=False)
+        self.weight = constant(table.decode())
 
     def forward(self, x: Tensor) -> Tensor:
         """x [length, E] -> the same shape."""

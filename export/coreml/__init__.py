@@ -18,7 +18,7 @@ register(
         read_weights=lazily("export.coreml.read", "read_weights"),
         read_inputs=lazily("export.coreml.read", "read_inputs"),
         # Below fp32 the whole program is float16.
-        rest_bytes={"fp16": 2, "int8": 2, "int4": 2, "int4-g32": 2},
+        rest_bytes={"fp16": 2, "int8": 2},
         codebooks=True,
         # benchmarks/results/overhead.json, rounded up.
         # The last two are sizes of operations and blobs: a table's and its scale's, a product's and its bias's.

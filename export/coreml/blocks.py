@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from export.blocks import Blocks, Norm
+from export.blocks import Blocks, Norm, constant
 from export.coreml.levels import UNIT, level_values
 from export.graph import EncoderGraph
 from mobilekit.compression.compressed import CompressedModel
@@ -25,9 +24,9 @@ class LevelLinear(nn.Module):
 
     def __init__(self, weight: Clustered, bias: Record | None) -> None:
         super().__init__()
-        self.weight = _constant(level_values(weight))
-        self.scale = _constant(weight.scale[:, 0] * np.float32(UNIT))
-        self.bias = None if bias is None else _constant(bias.decode())
+        self.weight = constant(level_values(weight))
+        self.scale = constant(weight.scale[:, 0] * np.float32(UNIT))
+        self.bias = None if bias is None else constant(bias.decode())
 
     def forward(self, x: Tensor) -> Tensor:
         """Affine map."""
@@ -40,7 +39,7 @@ class LevelEmbedding(nn.Module):
 
     def __init__(self, table: Clustered) -> None:
         super().__init__()
-        self.weight, self.scale = _constant(level_values(table)), _constant(table.scale * np.float32(UNIT))
+        self.weight, self.scale = constant(level_values(table)), constant(table.scale * np.float32(UNIT))
 
     def forward(self, ids: Tensor) -> Tensor:
         """Look rows and scales up."""
@@ -87,7 +86,3 @@ class IdsGraph(EncoderGraph):
     def positions(self, input_ids: Tensor) -> Tensor:
         """The first rows, as many as there are tokens."""
         return self.position[: input_ids.shape[1]]
-
-
-def _constant(values: NDArray[np.float32]) -> nn.Parameter:
-    return nn.Parameter(torch.from_numpy(values), requires_grad=False)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import contextlib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -20,6 +21,8 @@ _BATCH_TOKENS = 1024
 
 # Of a longer list: more text costs time, and gains next to nothing. Measured on the built-in model.
 MOST_TEXTS = 512
+# Of a linear map: the map, its inputs.
+_Hook = Callable[[torch.nn.Module, tuple[Tensor, ...]], None]
 
 
 def checked_texts(texts: Sequence[str]) -> tuple[str, ...]:
@@ -43,21 +46,16 @@ def input_magnitudes(model: Model, texts: Sequence[str]) -> dict[str, NDArray[np
     """The largest magnitude of each input channel of each linear map over texts, by the map's name."""
     largest: dict[str, torch.Tensor] = {}
 
-    def watch(name: str) -> object:
+    def watch(name: str) -> _Hook:
         def hook(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> None:
             seen = inputs[0].detach().abs().flatten(0, -2).amax(0)
             largest[name] = torch.maximum(largest[name], seen) if name in largest else seen
 
         return hook
 
-    hooks = [m.register_forward_pre_hook(watch(n)) for n, m in linear_maps(model.module).items()]  # type: ignore[arg-type]
-    try:
-        with torch.no_grad(), one_thread():
-            for ids in _encoded(model, texts):
-                model.module(torch.from_numpy(ids)[None])
-    finally:
-        for handle in hooks:
-            handle.remove()
+    with _watched(linear_maps(model.module), watch):
+        for ids in _encoded(model, texts):
+            model.module(torch.from_numpy(ids)[None])
     return {name: values.float().numpy() for name, values in largest.items()}
 
 
@@ -86,7 +84,7 @@ def second_moments(model: Model, texts: Sequence[str], names: Collection[str]) -
     found: dict[str, Tensor] = {}
     kept = torch.empty(0)
 
-    def watch(name: str) -> object:
+    def watch(name: str) -> _Hook:
         def hook(module: torch.nn.Module, inputs: tuple[Tensor, ...]) -> None:
             x = tokens(inputs[0], kept)
             found[name] = found[name].addmm_(x.T, x) if name in found else x.T @ x
@@ -94,16 +92,23 @@ def second_moments(model: Model, texts: Sequence[str], names: Collection[str]) -
         return hook
 
     maps = linear_maps(model.module)
-    hooks = [maps[name].register_forward_pre_hook(watch(name)) for name in names]  # type: ignore[arg-type]
+    with _watched({name: maps[name] for name in names}, watch):
+        for ids, keep in batches(model, texts):
+            kept = keep
+            model.module(ids, keep)
+    return {name: values.numpy() for name, values in found.items()}
+
+
+@contextlib.contextmanager
+def _watched(maps: Mapping[str, torch.nn.Linear], watch: Callable[[str], _Hook]) -> Iterator[None]:
+    """Call `watch(name)`'s hook with the inputs of each linear map, whatever is computed meanwhile."""
+    hooks = [each.register_forward_pre_hook(watch(name)) for name, each in maps.items()]
     try:
         with torch.no_grad(), one_thread():
-            for ids, keep in batches(model, texts):
-                kept = keep
-                model.module(ids, keep)
+            yield
     finally:
         for handle in hooks:
             handle.remove()
-    return {name: values.numpy() for name, values in found.items()}
 
 
 def tokens(states: Tensor, keep: Tensor) -> Tensor:

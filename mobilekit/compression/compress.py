@@ -16,7 +16,7 @@ from mobilekit.compression.plan import Plan, is_weight, plan_of
 from mobilekit.compression.records import Record
 from mobilekit.compression.schemes.registry import Scheme
 from mobilekit.compression.sequential import Make, sequential_records
-from mobilekit.compression.smooth import smoothed_linears, smoothing
+from mobilekit.compression.smooth import multipliers, smoothed_linears, smoothing
 from mobilekit.errors import CompressionError
 from mobilekit.text.calibration import TEXTS
 from mobilekit.text.calibration_more import MORE_TEXTS
@@ -45,15 +45,14 @@ def compress(model: Model, scheme: str | Scheme | Plan, texts: Sequence[str] | N
                 # What a scheme cannot hold for its shape is refused now, not when the text has been looked at.
                 chosen[name].check(values.shape)
     _refuse_not_finite(tensors)
-    multipliers: dict[str, NDArray[np.float32]] = {}
+    divided_by: dict[str, NDArray[np.float32]] = {}
     strengths = _strengths(chosen) if few else {}
     if strengths:
         readers = smoothed_linears(list(tensors))
         vectors = smoothing(tensors, input_magnitudes(model, few), strengths)
-        for name, vector in vectors.items():
-            multipliers |= dict.fromkeys(readers[name], vector)
-            chosen[name] = chosen[readers[name][0]]
-        tensors |= {name: tensors[name] / multiplier for name, multiplier in multipliers.items()} | vectors
+        chosen |= {name: chosen[readers[name][0]] for name in vectors}
+        divided_by = multipliers(tensors | vectors)
+        tensors |= {name: tensors[name] / multiplier for name, multiplier in divided_by.items()} | vectors
     linears = {f"{name}.weight" for name in linear_maps(model.module)} if many else set()
     # A decoder that is the token table has no tensor of its own.
     calibrated = sorted(name for name in linears & set(tensors) if chosen[name].calibrated is not None)
@@ -64,7 +63,7 @@ def compress(model: Model, scheme: str | Scheme | Plan, texts: Sequence[str] | N
         with _named(name):
             records[name] = make(values)
     if weights:
-        records |= sequential_records(model, weights, records, multipliers, _calibrated(chosen), many)
+        records |= sequential_records(model, weights, records, divided_by, _calibrated(chosen), many)
     return CompressedModel(model.config, model.head, plan.name, dict(sorted(records.items())), tuple(plan.to_json()))
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mobilekit.compression.bitfields import packed_size
 from mobilekit.errors import CompressionError, short
 
 # The least positive float16 that has all its significant bits.
@@ -97,7 +98,7 @@ class Quantized:
     @property
     def payload_bytes(self) -> int:
         """Bytes of the codes at their bits; the scales come on top, at the target's own width."""
-        return (self.codes.size * self.bits + 7) // 8
+        return packed_size(self.codes.size, self.bits)
 
     def fingerprint(self) -> str:
         """sha256 of the bits, the shape, the groups if they are several, the codes' and the float32 scales' bytes."""
@@ -168,7 +169,7 @@ class Clustered:
     @property
     def payload_bytes(self) -> int:
         """Bytes of the codes at their bits; codebooks and scales come on top, at the target's own width."""
-        return (self.codes.size * self.bits + 7) // 8
+        return packed_size(self.codes.size, self.bits)
 
     def fingerprint(self) -> str:
         """sha256 of both shapes, and of the bytes of codes, codebooks and float32 scales."""

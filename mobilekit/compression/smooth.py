@@ -9,6 +9,7 @@ the norm: it stays a multiplication before the linear maps, a thousandth of thei
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ _STEPS, _LEAST_EXPONENT, _MOST_EXPONENT = 4, -10, 10
 _LEAST_MAGNITUDE = 1e-5
 
 Vectors = dict[str, NDArray[np.float32]]
+_Tensor = TypeVar("_Tensor")
 
 
 def smoothed_linears(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -58,12 +60,18 @@ def smoothing(
 
 def unsmoothed(tensors: Mapping[str, NDArray[np.float32]]) -> Vectors:
     """Tensors of a plain model: each smoothed weight times its multipliers (exact), the multipliers left out."""
-    plain = dict(tensors)
-    for name, weights in smoothed_linears(list(tensors)).items():
-        multiplier = plain.pop(name, None)
-        if multiplier is not None:
-            plain.update({weight: tensors[weight] * multiplier for weight in weights})
-    return plain
+    readers = smoothed_linears(list(tensors))
+    plain = {name: values for name, values in tensors.items() if name not in readers}
+    return plain | {weight: tensors[weight] * multiplier for weight, multiplier in multipliers(tensors).items()}
+
+
+def multipliers(tensors: Mapping[str, _Tensor]) -> dict[str, _Tensor]:
+    """The vector that each smoothed weight was divided by, by the weight's name.
+
+    tensors: arrays or records by name, the vectors of smoothing among them.
+    """
+    readers = smoothed_linears(list(tensors)).items()
+    return {weight: tensors[name] for name, weights in readers if name in tensors for weight in weights}
 
 
 def _short(values: NDArray[np.floating]) -> NDArray[np.float32]:

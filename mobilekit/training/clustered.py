@@ -20,7 +20,7 @@ from torch.func import functional_call
 from mobilekit.compression.compressed import CompressedModel
 from mobilekit.compression.quantize import LEAST_SCALE
 from mobilekit.compression.records import Clustered, Dense, Record
-from mobilekit.compression.smooth import smoothed_linears
+from mobilekit.compression.smooth import multipliers
 from mobilekit.errors import InputError
 from mobilekit.models.model import Model, tensor_name
 
@@ -125,10 +125,10 @@ class ClusteredModule(nn.Module):
             raise InputError(f"scheme {compressed.scheme} clusters no weights; take pal2, pal3 or pal4.")
         model.load_tensors(compressed.decoded())
         self.module, self._model, self._compressed = model.module, model, compressed
-        multipliers = _multipliers(compressed.records)
+        divided_by = {name: vector.decode() for name, vector in multipliers(compressed.records).items()}
         self._places = _places(model, found)
         self.weights = nn.ModuleList(
-            ClusteredWeight(found[place.name], multipliers.get(place.name)) for place in self._places
+            ClusteredWeight(found[place.name], divided_by.get(place.name)) for place in self._places
         )
         self._learning = {
             n for n, r in compressed.records.items() if isinstance(r, Dense) and r.values.dtype == np.float32
@@ -168,12 +168,6 @@ class ClusteredModule(nn.Module):
 def _straight(free: Tensor, rounded: Tensor) -> Tensor:
     """The rounded values, exactly, with the gradient of the free ones."""
     return rounded + (free - free.detach())
-
-
-def _multipliers(records: Mapping[str, Record]) -> dict[str, NDArray[np.float32]]:
-    """What each smoothed weight is to be multiplied by, by its name."""
-    pairs = smoothed_linears(list(records)).items()
-    return {weight: records[name].decode() for name, weights in pairs if name in records for weight in weights}
 
 
 def _places(model: Model, wanted: Mapping[str, Record]) -> list[_Place]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from mobilekit.errors import InputError, short
 from mobilekit.models.model import Model
 from mobilekit.text.data.rows import AnswerRow, TextData, TextRow
+from mobilekit.text.tokenizer import TextTokenizer
 
 
 def prefix_ids(model: Model) -> int:
@@ -17,14 +18,14 @@ def prefix_ids(model: Model) -> int:
     return len(both) - len(alone)
 
 
-def special_ids(model: Model, pair: bool = False) -> int:
+def special_ids(tokenizer: TextTokenizer, pair: bool = False) -> int:
     """How many special ids an input has."""
-    return sum(sequence is None for sequence in model.tokenizer.encode("a", "a" if pair else None).sequences)
+    return sum(sequence is None for sequence in tokenizer.encode("a", "a" if pair else None).sequences)
 
 
 def require_room(model: Model, length: int, pair: bool = False) -> None:
     """Raise InputError when inputs of at most `length` ids have no room for an id of each text."""
-    taken, limit = special_ids(model, pair) + prefix_ids(model), min(length, model.tokenizer.max_length)
+    taken, limit = special_ids(model.tokenizer, pair) + prefix_ids(model), min(length, model.tokenizer.max_length)
     least = taken + (2 if pair else 1)
     if limit < least:
         beside = f"{taken} ids that are special" + (" or the model's prefix" if model.prefix else "")
@@ -41,7 +42,7 @@ def require_room_for(model: Model, data: Sequence[TextData | None], length: int)
         require_room(model, length, isinstance(first, AnswerRow) or (isinstance(first, TextRow) and bool(first.pair)))
         if not isinstance(first, AnswerRow):
             continue
-        more = special_ids(model, pair=True) - special_ids(model)
+        more = special_ids(model.tokenizer, pair=True) - special_ids(model.tokenizer)
         for row in each.rows:
             assert isinstance(row, AnswerRow)
             taken = len(model.tokenizer.encode(model.prefix + row.question, None, 2**20).ids) + more

@@ -74,7 +74,7 @@ class Texts:
     ) -> None:
         require_room(model, length)
         self._model, self._limit = model, min(length, model.tokenizer.max_length)
-        self.protected, self.special = prefix_ids(model), special_ids(model)
+        self.protected, self.special = prefix_ids(model), special_ids(model.tokenizer)
         if folder is None:
             encoded = [(each.ids, each.type_ids) for each in self._encoded(rows)]
             self.lengths = [len(ids) for ids, _ in encoded]
@@ -164,8 +164,8 @@ class SegmentPairs:
         self._model, self._task, self.protected = model, task, prefix_ids(model)
         self._limit = min(length, model.tokenizer.max_length)
         self._chunks = chunks(rows, model.tokenizer, self._limit - self.protected, True, name)
-        self.special = special_ids(model, pair=True)
-        more = self.special - special_ids(model)
+        self.special = special_ids(model.tokenizer, pair=True)
+        more = self.special - special_ids(model.tokenizer)
         self.lengths, documents = [], set()
         for each in self._chunks:
             encoded = model.tokenizer.encode(model.prefix + " ".join(each.texts), None, self._limit)

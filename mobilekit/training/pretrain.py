@@ -79,14 +79,18 @@ class Pretraining:
 
 @dataclass(frozen=True)
 class Pretrained:
-    """The fill-mask model, the course of each stage, figures on the text that judges, the interval of the pair task's,
-    and the entropy of the words of the text it learned from, in nats."""
+    """The fill-mask model, the course of each stage, figures on the text that judges, and the entropy of the words of
+    the text it learned from, in nats."""
 
     model: Model
     stages: Mapping[str, Outcome]
     test: WordFigures | None
-    pair_interval: Interval | None
     unigram_entropy: float
+
+    @property
+    def pair_interval(self) -> Interval | None:
+        """Of the pair task's share that is right; None where there is no such task or nothing that judges."""
+        return None if self.test is None else self.test.pair_interval
 
 
 def pretrain(
@@ -201,14 +205,13 @@ class _Run:
         outcomes = {}
         for i, stage in enumerate(self.stages(), 1):
             outcomes[stage.name] = run_stage(stage, self.work / f"stage-{i}", None, resume, about, self.report)
-        figures, interval = None, None
+        figures = None
         if self.judged is not None:
             self.report("measuring")
             rounds = 1 if self.how.pair_task == "none" else _ROUNDS
             figures = measure_words(self.model, self.module, self.judged, self.masker, rounds)
-            interval = figures.pair_interval
         entropy = unigram_entropy(self.counts, list(self.model.tokenizer.special_ids().values()))
-        return Pretrained(self.model, outcomes, figures, interval, entropy)
+        return Pretrained(self.model, outcomes, figures, entropy)
 
 
 def _recipe_options(pretraining: Pretraining, settings: Settings) -> Any:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from mobilekit.errors import InputError, unknown
 from mobilekit.text.data.rows import TextRow
 from mobilekit.text.tokenizer import TextTokenizer
+from mobilekit.training.lengths import special_ids
 
 PAIR_TASKS = ("none", "nsp", "sop")
 # Most draws find a chunk of another document at once; after so many, all are looked through.
@@ -86,7 +87,7 @@ def chunks(
 
 def _packed(rows: Sequence[TextRow], tokenizer: TextTokenizer, limit: int) -> Iterator[tuple[int, int, int]]:
     """First row, the one after the last, and how many sentences are in between."""
-    room = limit - sum(sequence is None for sequence in tokenizer.encode("a", "a").sequences)
+    room = limit - special_ids(tokenizer, pair=True)
     start, count, used, document = 0, 0, 0, None
     for i, row in enumerate(rows):
         if row.pair is not None:

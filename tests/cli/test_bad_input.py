@@ -23,9 +23,9 @@ from bad_input import (
     weights,
 )
 from bad_input.case import Case, Place
+from cli_support import run
 
 from export.pipeline import export
-from mobilekit.cli.main import main
 from mobilekit.compression.compress import compress
 from mobilekit.compression.folder import save_compressed
 from mobilekit.models.load import load
@@ -80,14 +80,6 @@ def place(
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     return Place(tmp_path, goods, monkeypatch)
-
-
-def run(capfd: pytest.CaptureFixture[str], *given: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as caught:
-        main(list(given))
-        raise SystemExit(0)
-    captured = capfd.readouterr()
-    return int(caught.value.code or 0), captured.out, captured.err
 
 
 def tree(root: Path) -> dict[str, int]:

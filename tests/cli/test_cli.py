@@ -6,18 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+from cli_support import run
 from packs.artifact import fake_artifact
 
 from mobilekit.cli.main import VERBS, main
 from mobilekit.errors import EngineError
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as caught:
-        main(list(arguments))
-        raise SystemExit(0)
-    captured = capsys.readouterr()
-    return int(caught.value.code or 0), captured.out, captured.err
 
 
 @pytest.mark.parametrize(

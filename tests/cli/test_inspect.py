@@ -6,23 +6,15 @@ import json
 from pathlib import Path
 
 import pytest
+from cli_support import run
 
 from mobilekit.cli.inspect_sensitivity import SensitivityRequest
-from mobilekit.cli.main import main
 from mobilekit.compression.compress import compress
 from mobilekit.compression.folder import save_compressed
 from mobilekit.compression.schemes.registry import schemes
 from mobilekit.models.load import load
 
 EXAMPLE = str(Path(__file__).parents[2] / "docs" / "plans" / "mixed.toml")
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as caught:
-        main(list(arguments))
-        raise SystemExit(0)
-    captured = capsys.readouterr()
-    return int(caught.value.code or 0), captured.out, captured.err
 
 
 def test_plan_is_shown_by_tensor_and_rule(capsys: pytest.CaptureFixture[str]) -> None:
