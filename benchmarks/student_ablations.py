@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchmarks.student_runs import INSIDES, TASK, TEXT, Row, Run
+from benchmarks.student_runs import INSIDES, TASK, TEXT, VARIED, Row, Run
 
 _TAUGHT = f"distill --teacher {{teacher-0}} {TASK} --skip-alone"
 _DISTILBERT = f"{_TAUGHT} --recipe distilbert --general-teacher {{words}} {TEXT} --general-epochs 2 --epochs 2"
 
 
-def _tinybert(general: str) -> str:
-    return (
-        f"{_TAUGHT} --recipe tinybert --general-teacher {{words}} {general} --inner-epochs 1 --copies 2 --epochs 1 "
-        f"{INSIDES}"
-    )
+def _tinybert(general: str, task: str = f"{VARIED} --inner-epochs 1 --epochs 1") -> str:
+    return f"{_TAUGHT} --recipe tinybert --general-teacher {{words}} {general} {task} {INSIDES}"
 
 
-_TINYBERT = _tinybert(f"{TEXT} --general-epochs 1")
+_PLAIN_TEXT = f"{TEXT} --general-epochs 1"
+_TINYBERT = _tinybert(_PLAIN_TEXT)
 _ALBERT = f"{_TAUGHT} --student albert --epochs 2"
 _PAIRS = "pretrain --model {general-albert} --text editorials --length 192 --epochs 6"
 
@@ -37,7 +35,7 @@ _PARTS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
         (
             "tinybert-no-copies",
             "without variations (three times the passes)",
-            f"{_TINYBERT} --copies 0 --inner-epochs 3 --epochs 3",
+            _tinybert(_PLAIN_TEXT, "--copies 0 --inner-epochs 3 --epochs 3"),
         ),
         ("tinybert-no-embedding", "without the embeddings", f"{_TINYBERT} --embedding 0"),
         ("tinybert-no-attention", "without the attention scores", f"{_TINYBERT} --attention 0"),

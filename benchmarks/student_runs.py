@@ -1,6 +1,6 @@
 """The commands whose results are in `results/students.json`: teachers, students, ablations.
 
-`{name}` in a command is the output folder of the run of that name, which it needs first.
+`{name}` in a command is the output folder of the run of that name, which it needs first; `{work}` the folder of all.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ _GENERAL = f"pretrain --teacher {{words}} {TEXT} --length 64"
 _INSIDES = f"--recipe tinybert {INSIDES} --learning-rate 5e-4 --dropout 0"
 # One set of weights does the work of twelve layers, and is learnt anew rather than cut from the teacher.
 _SHARED = _INSIDES.replace("5e-4", "1e-3")
+# Two variations of each sentence, made by the first run that needs them.
+VARIED = "--copies 2 --augmented {work}/varied-2.jsonl"
 SEEDS = (0, 1, 2)
 
 
@@ -44,7 +46,7 @@ class Run:
     @property
     def needs(self) -> tuple[str, ...]:
         """Runs whose folders it reads."""
-        return tuple(dict.fromkeys(re.findall(r"{([\w-]+)}", self.command)))
+        return tuple(name for name in dict.fromkeys(re.findall(r"{([\w-]+)}", self.command)) if name != "work")
 
 
 HEADLINE = (
@@ -106,7 +108,7 @@ def _six_layers() -> list[Run]:
         distilbert = f"{taught} --recipe distilbert --student {{general-distilbert}} --epochs 4 {_ALONE} --seed {seed}"
         made.append(Run(f"distil6-distilbert-{seed}", distilbert, "distil6-distilbert"))
         tinybert = (
-            f"{taught} --recipe tinybert --student {{general-tinybert}} --general-teacher {{words}} --copies 2 "
+            f"{taught} --recipe tinybert --student {{general-tinybert}} --general-teacher {{words}} {VARIED} "
             f"--inner-epochs 2 --epochs 2 {INSIDES} {_ALONE} --seed {seed}"
         )
         made.append(Run(f"distil6-tinybert-{seed}", tinybert, "distil6-tinybert"))
@@ -118,7 +120,7 @@ def _six_layers() -> list[Run]:
 def _tiny() -> list[Run]:
     tinybert = (
         f"distill --teacher {{teacher-0}} {TASK} --recipe tinybert --student {{general-tiny4}} "
-        f"--general-teacher {{words}} --copies 4 --inner-epochs 3 --epochs 2 {INSIDES} {_ALONE}"
+        f"--general-teacher {{words}} {VARIED} --inner-epochs 4 --epochs 3 {INSIDES} {_ALONE}"
     )
     return [
         Run("general-tiny4", f"{_GENERAL} --model tiny4 --epochs 8 {_INSIDES}"),

@@ -36,7 +36,7 @@ _LEFT_OUT = ("versions",)
 
 def command_of(run: Run, work: Path) -> list[str]:
     """Arguments of `python -m mobilekit` for a run whose inputs and output are folders of `work`."""
-    folders = {name: str(work / name) for name in run.needs}
+    folders = {"work": str(work), **{name: str(work / name) for name in run.needs}}
     return [*shlex.split(run.command.format(**folders)), "--out", str(work / run.name)]
 
 

@@ -29,12 +29,16 @@ def make_accelerator(precision: str, partly_used: bool = False) -> Accelerator:
 
     # Its state is one a process, and refuses another precision than the first run's.
     AcceleratorState._reset_state(reset_partial_state=False)
-    half = precision == "bf16" or (precision == "auto" and _has_bf16())
     return Accelerator(
-        mixed_precision="bf16" if half else "no",
+        mixed_precision="bf16" if in_bf16(precision) else "no",
         cpu=on_cpu(),
         kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=partly_used)],
     )
+
+
+def in_bf16(precision: str) -> bool:
+    """Whether a run of this precision multiplies in bf16."""
+    return precision == "bf16" or (precision == "auto" and _has_bf16())
 
 
 def _has_bf16() -> bool:

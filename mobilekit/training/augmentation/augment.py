@@ -58,6 +58,7 @@ def augment(
     length: int,
     seed: int,
     report: Callable[[str], None],
+    half: bool = False,
 ) -> list[TextRow]:
     """New rows made of `rows`, which are not among them; the same for the same arguments.
 
@@ -69,7 +70,7 @@ def augment(
 
     Label is kept; id gets a suffix `+N`; document is None. Of a row's copies those are left out that are equal to it
     or to one another, so there may be fewer than `augmentation.copies`. seed: from 0. report: gets a line every 512
-    rows.
+    rows. half: whether `words` computes in bf16.
 
     Raises InputError when `words` is no fill-mask model or its tokenizer has no mask token or no whole words.
     """
@@ -79,7 +80,7 @@ def augment(
     was_training = words.module.training
     words.module.eval()
     try:
-        finder = _Finder(words, mask_id, neighbours, augmentation, length)
+        finder = _Finder(words, mask_id, neighbours, augmentation, length, half)
         for start in range(0, len(rows), _CHUNK):
             chunk = rows[start : start + _CHUNK]
             found = finder.choices(list(dict.fromkeys(text for row in chunk for text in _texts(row))))
@@ -144,9 +145,9 @@ class _Finder:
     """Finds what may replace each word of a text."""
 
     def __init__(
-        self, words: Model, mask_id: int, neighbours: Neighbours, augmentation: Augmentation, length: int
+        self, words: Model, mask_id: int, neighbours: Neighbours, augmentation: Augmentation, length: int, half: bool
     ) -> None:
-        self._model, self._mask_id = words, mask_id
+        self._model, self._mask_id, self._half = words, mask_id, half
         self._neighbours, self._augmentation = neighbours, augmentation
         self._length = min(length, words.tokenizer.max_length)
         self._whole = whole_words(words.tokenizer, words.config.vocab_size)
@@ -209,13 +210,13 @@ class _Finder:
         inputs = collate([masked.features for masked in batch], self._model.config)
         inputs.pop("target")
         inputs = {name: values.to(self._device) for name, values in inputs.items()}
-        states = self._model.module.encoder(**inputs).last
         rows = [row for row, masked in enumerate(batch) for _ in masked.places]
         places = [place for masked in batch for place in masked.places]
-        wanted = states[rows, places]
-        # All rows at once would be gigabytes of logits where the vocabulary is large.
-        parts = wanted.split(max(1, _LOGITS // self._model.config.vocab_size))
-        return [ids for part in parts for ids in self._ranked(part).tolist()]
+        with torch.autocast(self._device.type, torch.bfloat16, enabled=self._half):
+            wanted = self._model.module.encoder(**inputs).last[rows, places]
+            # All rows at once would be gigabytes of logits where the vocabulary is large.
+            parts = wanted.split(max(1, _LOGITS // self._model.config.vocab_size))
+            return [ids for part in parts for ids in self._ranked(part).tolist()]
 
     def _ranked(self, states: Tensor) -> NDArray[np.int64]:
         logits = self._model.module.head(states, torch.ones(states.shape[:1], device=self._device))

@@ -243,12 +243,15 @@ def _augment(lesson: Lesson) -> list[TextRow]:
     from mobilekit.training.augmentation.augment import Augmentation, augment
     from mobilekit.training.augmentation.neighbours import GloveNeighbours, TableNeighbours
 
+    from mobilekit.training.optimize import in_bf16
+
     options, words = lesson.options, lesson.general
     assert words is not None
     neighbours = GloveNeighbours(Path(options.glove)) if options.glove else TableNeighbours(words)
     how = Augmentation(options.copies, options.probability, options.candidates, options.at_once)
     rows = [row for row in lesson.rows if isinstance(row, TextRow)]
-    return augment(rows, words, neighbours, how, lesson.settings.length, lesson.settings.seed, lesson.report)
+    settings, half = lesson.settings, in_bf16(lesson.settings.precision)
+    return augment(rows, words, neighbours, how, settings.length, settings.seed, lesson.report, half)
 
 
 def _needs(options: TinyBertOptions) -> frozenset[str]:
