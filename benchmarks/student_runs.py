@@ -136,7 +136,7 @@ def _albert() -> list[Run]:
     )
     student = f"distill --teacher {{albert-0}} {TASK} --student distil6 --epochs 3 --skip-alone"
     return [
-        Run("general-albert", f"{_GENERAL} --model albert --epochs 8 {_SHARED}"),
+        Run("general-albert", f"{_GENERAL} --model albert --epochs 6 {_SHARED}"),
         *(Run(f"albert-{seed}", f"{taught} --seed {seed}", "albert") for seed in SEEDS),
         Run("albert-student-0", student, "albert-student"),
     ]
