@@ -1,5 +1,5 @@
-"""The artifacts of `benchmarks.drops`: every row on every target, made of the first fold's model; bytes, packed bytes,
-milliseconds, and what the files themselves say of some of the sentences that the fold holds out.
+"""The artifacts of `benchmarks.drops`: every row of ours on every target, made of the first fold's model; bytes, packed
+bytes, milliseconds, and what the files themselves say of some of the sentences that the fold holds out.
 
     python -m benchmarks.drop_artifacts --work drops
 """
@@ -63,7 +63,7 @@ def _record(variant: Variant, result: ExportResult, place: Path) -> dict[str, An
 @click.option("--limit", type=click.IntRange(1), default=LIMIT, show_default=True, help="Sentences.")
 def main(work: Path, only: tuple[str, ...], limit: int) -> None:
     """Export every row on every target, and write benchmarks/results/dropartifacts.json."""
-    wanted, fold = asked_for(only), folds(work.resolve())[0]
+    wanted, fold = [row for row in asked_for(only) if not row.plain], folds(work.resolve())[0]
     rows = read_rows()
     for variant in wanted:
         rows[variant.name] = measured(fold, variant, limit)

@@ -72,8 +72,10 @@ def _note(content: Mapping[str, Any]) -> str:
 
 
 def _name(variant: str) -> str:
-    own = variant.removesuffix("-tuned")
-    return f"`{own}`" + (", fine-tuned" if own != variant else "")
+    for ending, about in (("-tuned", ", fine-tuned"), ("-plain", ", scales by the largest weight")):
+        if variant.endswith(ending):
+            return f"`{variant.removesuffix(ending)}`{about}"
+    return f"`{variant}`"
 
 
 def _aim(aim: float | None, lost: float) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,8 @@ from mobilekit.compression.compress import compress
 from mobilekit.compression.compressed import RECORDS_FILE, CompressedModel, load_records
 from mobilekit.compression.plan import plan_of
 from mobilekit.compression.preview import record_bytes
-from mobilekit.compression.records import Dense
+from mobilekit.compression.quantize import quantize_rows
+from mobilekit.compression.records import Dense, Quantized, Record
 from mobilekit.errors import unknown
 from mobilekit.evaluation.intervals import Interval, mean_of, paired_bootstrap, wilson
 from mobilekit.models.load import load
@@ -41,12 +42,14 @@ Labels = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Variant:
-    """A row of the table. scheme: a name or a plan's file. tuned: whether codebooks are fine-tuned; aim: the most that
-    it may lose, in points."""
+    """A row of the table. scheme: a name or a plan's file. tuned: whether codebooks are fine-tuned; plain: whether
+    codes are merely rounded by each row's largest weight, for comparison; aim: the most that it may lose, in points.
+    """
 
     name: str
     scheme: str
     tuned: bool = False
+    plain: bool = False
     aim: float | None = None
 
 
@@ -54,6 +57,7 @@ VARIANTS = (
     Variant("fp16", "fp16"),
     Variant("int8", "int8", aim=0.3),
     Variant("int4", "int4", aim=0.5),
+    Variant("int4-plain", "int4", plain=True),
     Variant("int4-g32", "int4-g32"),
     Variant("pal8", "pal8"),
     Variant("pal6", "pal6"),
@@ -100,8 +104,19 @@ def _compressed(fold: Fold, variant: Variant) -> tuple[Model, CompressedModel]:
         return load(tuned), load_records(tuned / RECORDS_FILE)
     model = load(own)
     compressed = compress(model, plan_of(variant.scheme))
+    if variant.plain:
+        compressed = rounded(model, compressed)
     model.load_tensors(compressed.decoded())
     return model, compressed
+
+
+def rounded(model: Model, compressed: CompressedModel) -> CompressedModel:
+    """The same matrices at the same bits, each row's codes by its largest weight, and nothing smoothed."""
+    records: dict[str, Record] = {}
+    for name, values in model.tensors().items():
+        own = compressed.records[name]
+        records[name] = quantize_rows(values, own.bits) if isinstance(own, Quantized) else Dense(values)
+    return replace(compressed, records=records)
 
 
 def bits_a_weight(compressed: CompressedModel) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import statistics
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import click
 
 from benchmarks import shortstudents
+from benchmarks.codes import METHODS
 from benchmarks.drop_tables import artifacts, drops
 from benchmarks.student_tables import headline, pairs, parts
 from mobilekit.errors import CheckFailedError
@@ -22,12 +24,15 @@ from mobilekit.errors import CheckFailedError
 _ROOT = Path(__file__).parent.parent
 DOCUMENTS = (
     "README.md",
+    "docs/compression.md",
     "docs/models.md",
     "docs/pack-format.md",
     "docs/targets.md",
     "docs/training.md",
 )
 _RESULTS = Path(__file__).parent / "results"
+# Built-in text: all of it, and the list that smoothing looks at.
+_TEXTS = {"built-in": "ours", "few": "ours"}
 
 
 def builtin(content: dict[str, Any]) -> str:
@@ -97,6 +102,32 @@ def smoothing(content: dict[str, Any]) -> str:
     )
 
 
+def codes(content: dict[str, Any]) -> str:
+    """Ways to find codes: what is lost of the output, and of the output of a single map."""
+    kinds = list(content["rows"][0]["loss"])
+    lines = [
+        f"| bits | codes | text | {' | '.join(f'loss on {kind}' for kind in kinds)} | error of a map's output | s |",
+        f"|---|---|---|{'---|' * len(kinds)}---|---|",
+    ]
+    for row in content["rows"]:
+        errors = row.get("map_errors")
+        cells = [
+            f"{row['bits']}" if row["block"] is None else f"{row['bits']}, groups of {row['block']}",
+            METHODS[row["method"]],
+            f"{row['texts']} of {_TEXTS.get(row['text'], row['text'])}" if row["texts"] else "none",
+            *(f"{row['loss'][kind]['mean']:.2g}, most {row['loss'][kind]['most']:.2g}" for kind in kinds),
+            f"{statistics.median(errors.values()):.2g}, most {max(errors.values()):.2g}" if errors else "-",
+            f"{row['cpu_seconds']:.0f}",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    about = (
+        f"The built-in model on {content['held_out_texts']} held-out texts of each kind: 1 - cosine of the embeddings "
+        "with decoded and with float weights, mean and most; squared error of each linear map's output over its "
+        "square, median and most of all maps; seconds of one thread. Nothing is smoothed, activations are float."
+    )
+    return "\n".join([*lines, "", about])
+
+
 def matrix(content: dict[str, Any]) -> str:
     """Families and heads: artifacts that passed of those that were made, by scheme."""
     rows = content["rows"]
@@ -144,6 +175,7 @@ def packs(content: dict[str, Any]) -> str:
 
 _TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "builtin": builtin,
+    "codes": codes,
     "dropartifacts": artifacts,
     "drops": drops,
     "matrix": matrix,

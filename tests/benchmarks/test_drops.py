@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks import drop_artifacts, drop_tables, drops, folds
-from benchmarks.drops import VARIANTS, Variant, bits_a_weight, figures
+from benchmarks.drops import VARIANTS, Variant, bits_a_weight, figures, rounded
 from mobilekit.compression.compress import compress
 from mobilekit.compression.plan import plan_of
 from mobilekit.models.load import load
@@ -73,6 +73,15 @@ def test_bits_count_codes_scales_and_codebooks() -> None:
             bits += 4 * record.codes.size + 16 * len(record.codes)
             weights += record.codes.size
     assert bits_a_weight(compressed) == pytest.approx(bits / weights)
+
+
+def test_plain_codes_are_rounded_by_the_largest_weight_and_not_smoothed() -> None:
+    model, name = load("tiny-classifier"), "layers.0.ffn.up.weight"
+    plain = rounded(model, compress(model, "int4"))
+    weight = model.tensors()[name]
+    step = np.abs(weight).max(1, keepdims=True) / 7
+    assert np.abs(plain.decoded()[name] - weight).max() <= 0.51 * step.max()
+    assert plain.records.keys() == model.tensors().keys() and bits_a_weight(plain) < 5
 
 
 @pytest.mark.slow

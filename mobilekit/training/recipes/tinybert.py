@@ -242,7 +242,6 @@ def _augment(lesson: Lesson) -> list[TextRow]:
     from mobilekit.text.data.rows import TextRow
     from mobilekit.training.augmentation.augment import Augmentation, augment
     from mobilekit.training.augmentation.neighbours import GloveNeighbours, TableNeighbours
-
     from mobilekit.training.optimize import in_bf16
 
     options, words = lesson.options, lesson.general

@@ -129,6 +129,20 @@ def test_logits_in_parts_are_the_same(tiny: Model, monkeypatch: pytest.MonkeyPat
     assert texts(tiny, SENTENCE, Augmentation(at_once=1)) == whole
 
 
+def test_in_bf16_candidates_are_about_the_same(tiny: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    each, seen = module._Finder._ranked, set()
+
+    def ranked_here(self: Any, states: torch.Tensor) -> Any:
+        seen.add(states.dtype)
+        return each(self, states)
+
+    monkeypatch.setattr(module._Finder, "_ranked", ranked_here)
+    how = Augmentation(copies=300, probability=1, candidates=15, at_once=0)
+    whole, half = (seen_words(texts(tiny, SENTENCE, how, half=half)) for half in (False, True))
+    assert seen == {torch.float32, torch.bfloat16}
+    assert all(len(a & b) >= 12 for a, b in zip(whole, half, strict=True))
+
+
 def test_single_pieces_get_the_models_words_and_others_their_neighbours(tiny: Model) -> None:
     stub = Stub({"zebra": ["horse", "pony"], "good": ["never"]})
     how = Augmentation(copies=300, probability=1, candidates=2, at_once=0)

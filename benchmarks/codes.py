@@ -1,0 +1,168 @@
+"""What better codes are worth: the built-in model at 8, 4 and 3 bits, its codes found in different ways.
+
+    python -m benchmarks.codes --out benchmarks/results/codes.json
+
+Held-out text of two kinds goes through the float model and through the decoded weights; nothing is smoothed, and
+activations stay float, so that only codes differ. Errors of single maps are of their outputs on the float model's
+inputs. Seconds are the processor's, of one thread.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from benchmarks.environment import environment
+from mobilekit.compression.calibrate import batches, linear_maps, second_moments
+from mobilekit.compression.compensate import Inputs, prepare, quantize_compensated
+from mobilekit.compression.plan import is_weight
+from mobilekit.compression.quantize import quantize_groups, quantize_rows
+from mobilekit.compression.records import Dense, Quantized, Record
+from mobilekit.compression.scales import quantize_searched
+from mobilekit.compression.sequential import sequential_records
+from mobilekit.models.load import load
+from mobilekit.models.model import Model
+from mobilekit.models.threads import one_thread
+from mobilekit.text.calibration import TEXTS
+from mobilekit.text.calibration_more import MORE_TEXTS
+from mobilekit.text.data.load import load_data
+from mobilekit.text.data.rows import TextRow
+
+Values = NDArray[np.float32]
+Records = dict[str, Record]
+
+METHODS = {
+    "largest": "scales by the largest weight",
+    "searched": "scales of least error",
+    "weighed": "scales of least error, columns weighed by their inputs",
+    "compensated": "errors compensated for the float model's inputs",
+    "in sequence": "errors compensated for the compressed model's inputs",
+    "moved": "errors compensated, weights moved for what maps before lost",
+}
+_BUILTIN = (*TEXTS, *MORE_TEXTS)
+_OWN, _OWN_TEXTS = "movie-sentiment", 256
+_HELD_OUT, _HELD_OUT_TEXTS = ("movie-sentiment", "editorials"), 64
+# Bits, columns to a group, methods, calibration text.
+_PLANS: tuple[tuple[int, int | None, tuple[str, ...], str], ...] = (
+    (8, None, ("largest", "searched", "moved"), "built-in"),
+    (4, None, tuple(METHODS), "built-in"),
+    (4, None, ("moved",), "few"),
+    (4, None, ("moved",), _OWN),
+    (4, 32, ("largest", "searched", "moved"), "built-in"),
+    (3, None, ("largest", "searched", "compensated", "moved"), "built-in"),
+)
+
+
+def texts_of(data: str, split: str, count: int) -> list[str]:
+    """The first texts of built-in data."""
+    rows = load_data(data, "", split=split).rows
+    return [row.text for row in rows[:count] if isinstance(row, TextRow)]
+
+
+def records_by(method: str, model: Model, texts: Sequence[str], bits: int, block: int | None = None) -> Records:
+    """Records of all weights of a model, and of the token table, which has no inputs."""
+    tensors = model.tensors()
+
+    def plain(weight: Values) -> Quantized:
+        if method != "largest":
+            return quantize_searched(weight, bits, block)
+        return quantize_rows(weight, bits) if block is None else quantize_groups(weight, bits, block)
+
+    linears = {n: v for n in linear_maps(model.module) if (v := tensors.get(f"{n}.weight")) is not None}
+    found: Records = {
+        n: plain(v) if is_weight(n, v.ndim) else Dense(v)
+        for n, v in tensors.items()
+        if n.removesuffix(".weight") not in linears
+    }
+    if method in ("largest", "searched"):
+        return found | {f"{n}.weight": plain(v) for n, v in linears.items()}
+    if method in ("weighed", "compensated"):
+        moments = second_moments(model, texts, linears)
+        made: Records = {}
+        for name, weight in linears.items():
+            if method == "weighed":
+                made[f"{name}.weight"] = quantize_searched(weight, bits, block, moments[name].diagonal())
+            else:
+                made[f"{name}.weight"] = quantize_compensated(weight, bits, prepare(moments[name]), block)
+        return found | made
+
+    def make(name: str, weight: Values, inputs: Inputs) -> Record:
+        return quantize_compensated(weight if method == "moved" else tensors[name], bits, inputs, block)
+
+    return found | sequential_records(model, {f"{n}.weight": v for n, v in linears.items()}, found, {}, make, texts)
+
+
+def outputs(model: Model, texts: Sequence[str]) -> torch.Tensor:
+    """Outputs of a model, [texts, size], in the order of `batches`."""
+    with torch.no_grad(), one_thread():
+        return torch.cat([model.module(ids, keep).flatten(1) for ids, keep in batches(model, texts)])
+
+
+def losses(model: Model, records: Records, held_out: Mapping[str, Sequence[str]]) -> dict[str, dict[str, float]]:
+    """1 - cosine of outputs with decoded weights and with those of the model, mean and most, by kind of text."""
+    other = load(model.name)
+    other.load_tensors({name: record.decode() for name, record in records.items()})
+    found = {}
+    for name, texts in held_out.items():
+        lost = 1 - torch.cosine_similarity(outputs(model, texts).double(), outputs(other, texts).double())
+        found[name] = {"mean": float(f"{lost.mean():.4g}"), "most": float(f"{lost.max():.4g}")}
+    return found
+
+
+def map_errors(model: Model, records: Records, moments: Mapping[str, Values]) -> dict[str, float]:
+    """The squared error of each linear map's output over the output's square."""
+    found = {}
+    for name, own in moments.items():
+        weight = model.tensors()[f"{name}.weight"].astype(np.float64)
+        lost = weight - records[f"{name}.weight"].decode()
+        found[name] = float(f"{np.vdot(lost @ own, lost) / np.vdot(weight @ own, weight):.4g}")
+    return found
+
+
+def compare(
+    model: Model, plans: Sequence[tuple[int, int | None, tuple[str, ...], str]], report: Callable[[str], None]
+) -> list[dict[str, Any]]:
+    """A row for each method of each plan."""
+    held_out = {data: texts_of(data, "test", _HELD_OUT_TEXTS) for data in _HELD_OUT}
+    linears = [name for name in linear_maps(model.module) if f"{name}.weight" in model.tensors()]
+    moments = second_moments(model, [text for texts in held_out.values() for text in texts], linears)
+    calibration = {"built-in": list(_BUILTIN), "few": list(TEXTS), _OWN: texts_of(_OWN, "train", _OWN_TEXTS)}
+    rows = []
+    for bits, block, methods, text in plans:
+        for method in methods:
+            start = time.process_time()
+            records = records_by(method, model, calibration[text], bits, block)
+            seconds = time.process_time() - start
+            row: dict[str, Any] = {"bits": bits, "block": block, "method": method, "cpu_seconds": round(seconds, 1)}
+            looks = method not in ("largest", "searched")
+            row |= {"texts": len(calibration[text]) if looks else 0, "text": text if looks else None}
+            row["loss"] = losses(model, records, held_out)
+            # Where weights are moved, the output that is aimed at is no longer this one.
+            if method != "moved":
+                row["map_errors"] = map_errors(model, records, moments)
+            report(f"{bits} bits, block {block}, {method}, {text}: {row['loss']}, {seconds:.1f} s")
+            rows.append(row)
+    return rows
+
+
+@click.command()
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The JSON file to write.")
+def main(out: Path) -> None:
+    """Measure on the built-in model and write the result; takes some three minutes."""
+    model = load("minilm-l6")
+    rows = compare(model, _PLANS, lambda line: click.echo(line, err=True))
+    content = {"model": model.name, "held_out_texts": _HELD_OUT_TEXTS, "environment": environment(), "rows": rows}
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
