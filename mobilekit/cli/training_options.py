@@ -34,6 +34,11 @@ _LOOP = (
     click.option("--batch", type=int, default=32, show_default=True, help="Inputs a step, over all processes."),
     click.option("--parts", type=int, default=1, show_default=True, help="Pieces of a batch, for little memory."),
     click.option("--learning-rate", type=float, default=1e-4, show_default=True, help="The highest."),
+    click.option("--warm-up", type=float, default=0.1, show_default=True, help="Share of all steps that it rises in."),
+    click.option(
+        "--decay", type=float, default=0.01, show_default=True, help="Weight decay, not of biases, norms."
+    ),
+    click.option("--clip", type=float, default=1.0, show_default=True, help="The gradient's largest norm."),
     click.option("--length", type=int, default=128, show_default=True, help="Most ids of an input."),
     click.option("--dropout", type=float, help="Instead of the model's own."),
     click.option("--seed", type=int, default=0, show_default=True, help="Of everything random."),
@@ -50,7 +55,9 @@ _RUN = (
     click.option("--resume", is_flag=True, help="Go on with a run that was ended."),
     click.option("--force", is_flag=True, help="Replace what is there."),
 )
-_SETTINGS = tuple("epochs batch parts learning_rate length dropout seed save_every precision optimizer".split())
+_SETTINGS = tuple(
+    "epochs batch parts learning_rate warm_up decay clip length dropout seed save_every precision optimizer".split()
+)
 
 
 def loop_options(command: Command) -> Command:
