@@ -1,6 +1,9 @@
 # `make` lists the targets. The logic is in scripts/.
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
+# Tests at a time, each file's one after the other; WORKERS=0 for a debugger.
+WORKERS ?= 2
+PYTEST = $(PY) -m pytest -n $(WORKERS) --dist loadfile
 
 .PHONY: help
 help: ## this list
@@ -25,7 +28,7 @@ students: setup ## train a teacher and a six-layer student of it, short, and exp
 
 .PHONY: test
 test: setup lint ## everything that CI holds: lint, types, import rules, all tests
-	$(PY) -m pytest
+	$(PYTEST)
 
 .PHONY: test-all
 test-all: test ## the same, and every family with every head on every target (some 10 minutes more)
@@ -33,7 +36,7 @@ test-all: test ## the same, and every family with every head on every target (so
 
 .PHONY: test-fast
 test-fast: setup ## the tests without real weights and real engines
-	$(PY) -m pytest -m "not slow"
+	$(PYTEST) -m "not slow"
 
 .PHONY: test-macos
 test-macos: ## on a Mac: the tests of the native Core ML runtime

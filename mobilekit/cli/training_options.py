@@ -35,9 +35,7 @@ _LOOP = (
     click.option("--parts", type=int, default=1, show_default=True, help="Pieces of a batch, for little memory."),
     click.option("--learning-rate", type=float, default=1e-4, show_default=True, help="The highest."),
     click.option("--warm-up", type=float, default=0.1, show_default=True, help="Share of all steps that it rises in."),
-    click.option(
-        "--decay", type=float, default=0.01, show_default=True, help="Weight decay, not of biases, norms."
-    ),
+    click.option("--decay", type=float, default=0.01, show_default=True, help="Weight decay, not of biases, norms."),
     click.option("--clip", type=float, default=1.0, show_default=True, help="The gradient's largest norm."),
     click.option("--length", type=int, default=128, show_default=True, help="Most ids of an input."),
     click.option("--dropout", type=float, help="Instead of the model's own."),
