@@ -13,30 +13,47 @@ from mobilekit.training.features import Features, collate
 from mobilekit.training.objectives.observed import Observation
 
 
-def state_error(ours: Tensor, theirs: Tensor, mask: Tensor) -> Tensor:
+# Of a teacher that has nothing but zeros somewhere.
+_LEAST = 1e-12
+
+
+def state_error(ours: Tensor, theirs: Tensor, mask: Tensor, relative: bool = False) -> Tensor:
     """Mean squared error of states over an input's tokens, summed over inputs (there, equations 8 and 9).
 
-    ours, theirs: [batch, length, H]; mask: [batch, length], 1 for tokens.
+    ours, theirs: [batch, length, H]; mask: [batch, length], 1 for tokens. relative: each input's over the mean square
+    of `theirs`.
     """
-    error = (ours.float() - theirs.float()).square().mean(-1) * mask
-    return (error.sum(1) / mask.sum(1)).sum()
+
+    def size(states: Tensor) -> Tensor:
+        return (states.float().square().mean(-1) * mask).sum(1) / mask.sum(1)
+
+    return _summed(size(ours.float() - theirs.float()), size(theirs), relative)
 
 
-def score_error(ours: Tensor, theirs: Tensor, mask: Tensor) -> Tensor:
+def score_error(ours: Tensor, theirs: Tensor, mask: Tensor, relative: bool = False) -> Tensor:
     """Mean squared error of attention scores before the softmax over heads and pairs of tokens, summed over inputs
-    (there, equation 7). ours, theirs: [batch, heads, length, length]."""
+    (there, equation 7). ours, theirs: [batch, heads, length, length]; relative: as above."""
     pairs = mask[:, None, :, None] * mask[:, None, None, :]
-    error = ((ours.float() - theirs.float()) * pairs).square().sum((2, 3)).mean(1)
-    return (error / mask.sum(1).square()).sum()
+
+    def size(scores: Tensor) -> Tensor:
+        return (scores.float() * pairs).square().sum((2, 3)).mean(1) / mask.sum(1).square()
+
+    return _summed(size(ours.float() - theirs.float()), size(theirs), relative)
+
+
+def _summed(errors: Tensor, sizes: Tensor, relative: bool) -> Tensor:
+    return (errors / sizes.clamp_min(_LEAST) if relative else errors).sum()
 
 
 @dataclass(frozen=True)
 class Weights:
-    """Of the losses of the insides."""
+    """Of the losses of the insides. relative: whether each error is over the teacher's own mean square there, so that
+    layers of small states and scores count as those of large ones do."""
 
     embedding: float = 1.0
     attention: float = 1.0
     hidden: float = 1.0
+    relative: bool = False
 
 
 class Mimicry:
@@ -74,13 +91,14 @@ class Mimicry:
 
     def _compare(self, ours: Observation, hidden: Sequence[Tensor], scores: Sequence[Tensor], mask: Tensor) -> Tensor:
         total, weights = torch.zeros((), device=mask.device), self._weights
+        relative = weights.relative
         if weights.embedding:
-            total = total + weights.embedding * state_error(ours.hidden[0], hidden[0], mask)
+            total = total + weights.embedding * state_error(ours.hidden[0], hidden[0], mask, relative)
         for own, layer in enumerate(self._layers):
             if weights.hidden:
-                total = total + weights.hidden * state_error(ours.hidden[own + 1], hidden[layer + 1], mask)
+                total = total + weights.hidden * state_error(ours.hidden[own + 1], hidden[layer + 1], mask, relative)
             if weights.attention:
-                total = total + weights.attention * score_error(ours.scores[own], scores[layer], mask)
+                total = total + weights.attention * score_error(ours.scores[own], scores[layer], mask, relative)
         return total
 
 

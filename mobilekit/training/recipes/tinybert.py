@@ -37,6 +37,12 @@ class TinyBertOptions(SoftOptions, GeneralOptions):
     embedding: float = option(1.0, "Weight of the embeddings.", least=0, where=_INSIDES)
     attention: float = option(1.0, "Weight of the attention scores.", least=0, where=_INSIDES)
     hidden: float = option(1.0, "Weight of the hidden states.", least=0, where=_INSIDES)
+    errors: str = option(
+        "squared",
+        "squared, as published, or relative: each over the teacher's mean square in that layer.",
+        ("squared", "relative"),
+        where=_INSIDES,
+    )
     layer_map: str = option(
         "", "The teacher's layer for each of the student's, such as 1,3,5.  [spread]", where=("attention", "hidden")
     )
@@ -176,7 +182,7 @@ def _inner_stage(
 
     options = lesson.options
     layers = read_map(options.layer_map, lesson.student.config.layers, teacher.config.layers)
-    weights = Weights(options.embedding, options.attention, options.hidden)
+    weights = Weights(options.embedding, options.attention, options.hidden, options.errors == "relative")
     return Stage(
         name,
         lambda: Mimicry(lesson.student, teacher, features(), layers, weights),

@@ -49,6 +49,26 @@ def test_one_input_is_the_published_mean_squared_error() -> None:
     assert score_error(a, b, everything).item() == pytest.approx(heads, rel=1e-5)
 
 
+def test_relative_errors_are_over_the_teachers_mean_square_input_by_input() -> None:
+    generator = torch.Generator().manual_seed(0)
+    mask = torch.tensor([[1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 0.0, 0.0]])
+    ours, theirs = (torch.randn(2, 4, 6, generator=generator) for _ in range(2))
+    by_hand = sum(
+        ((a - b).square().mean() / b.square().mean()).item()
+        for a, b in ((ours[0], theirs[0]), (ours[1, :2], theirs[1, :2]))
+    )
+    assert state_error(ours, theirs, mask, relative=True).item() == pytest.approx(by_hand, rel=1e-5)
+    ours, theirs = (torch.randn(2, 3, 4, 4, generator=generator) for _ in range(2))
+    by_hand = sum(
+        ((a - b).square().mean() / b.square().mean()).item()
+        for a, b in ((ours[0], theirs[0]), (ours[1, :, :2, :2], theirs[1, :, :2, :2]))
+    )
+    assert score_error(ours, theirs, mask, relative=True).item() == pytest.approx(by_hand, rel=1e-5)
+    # However large the teacher's are, being off by all of them is 1.
+    assert state_error(0 * theirs[:, 0], 100 * theirs[:, 0], mask, relative=True).item() == pytest.approx(2)
+    assert state_error(0 * theirs[:, 0], 0 * theirs[:, 0], mask, relative=True).item() == 0
+
+
 def test_layers_are_spread_as_in_the_paper() -> None:
     assert spread_map(6, 12) == (1, 3, 5, 7, 9, 11) and spread_map(4, 12) == (2, 5, 8, 11)
     assert spread_map(3, 3) == (0, 1, 2) and read_map("0, 2", 2, 3) == (0, 2)
