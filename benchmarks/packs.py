@@ -20,7 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
+from numpy.typing import NDArray
 
+from benchmarks.clustering_routes import ours_one_scale
 from benchmarks.environment import environment
 from mobilekit.artifact import open_folder
 from mobilekit.compression.pack.codings import HUFFMAN
@@ -40,8 +43,26 @@ def main(artifacts: tuple[Path, ...], out: Path) -> None:
         with tempfile.TemporaryDirectory() as work:
             rows.append(_row(folder, Path(work)))
         click.echo(json.dumps(rows[-1], sort_keys=True))
-    content = {"environment": environment(), "rounds": _ROUNDS, "rows": rows}
+    content = {"environment": environment(), "rounds": _ROUNDS, "rows": rows, "ordinary": ordinary("minilm-l6", 4)}
     out.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def ordinary(model: str, bits: int) -> dict[str, Any]:
+    """The way to a small file without records or packs: every matrix to 2**bits levels by k-means, float16 values in a
+    safetensors file, and a compressor of files."""
+    from safetensors.numpy import save
+
+    from mobilekit.compression.compress import is_weight
+    from mobilekit.models.load import load
+
+    def kept(name: str, values: NDArray[np.float32]) -> NDArray[np.float16]:
+        wanted = is_weight(name, values.ndim)
+        return (ours_one_scale(values, bits)()() if wanted else values).astype(np.float16)
+
+    tensors = {name: kept(name, values) for name, values in load(model).tensors().items()}
+    file = save(tensors)
+    packed = {name: size for name, size in _others(file).items() if size is not None}
+    return {"model": model, "bits": bits, "bytes": len(file), "others": packed}
 
 
 def _row(folder: Path, work: Path) -> dict[str, Any]:

@@ -18,6 +18,7 @@ import click
 from benchmarks import shortstudents
 from benchmarks.codes import METHODS
 from benchmarks.drop_tables import artifacts, drops
+from benchmarks.scheme_tables import builtin, others
 from benchmarks.student_tables import headline, pairs, parts
 from mobilekit.errors import CheckFailedError
 
@@ -33,33 +34,6 @@ DOCUMENTS = (
 _RESULTS = Path(__file__).parent / "results"
 # Built-in text: all of it, and the list that smoothing looks at.
 _TEXTS = {"built-in": "ours", "few": "ours"}
-
-
-def builtin(content: dict[str, Any]) -> str:
-    """What `make demo` makes, at every scheme."""
-    head = "| scheme | target | MB | load ms | ms at 32 | ms at 128 | output against torch | checks |"
-    lines = [head, "|---|---|---|---|---|---|---|---|"]
-    for row in content["rows"]:
-        checks = row["checks"]
-        output = next(c for c in checks if c["name"] == "output")
-        metric = output["limit"].split(" ")[0].replace("max_abs", "max error")
-        cells = [
-            row["scheme"],
-            row["target"],
-            f"{row['bytes'] / 1e6:.2f}",
-            *(_ms(v) for v in (row["load_ms"], row["run_ms"]["32"], row["run_ms"]["128"])),
-            f"{metric} {output['measured'].split(';')[0]}",
-            f"{sum(c['passed'] for c in checks)} of {len(checks)}",
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
-    machine = content["environment"]
-    walls = ", ".join(f"{scheme} {seconds:.0f} s" for scheme, seconds in content["export_wall_s"].items())
-    lines.append("")
-    lines.append(
-        f"{content['rows'][0]['parameters'] / 1e6:.2f} M unique parameters. One {machine['cpus']}-core virtual machine "
-        f"({machine['processor']}); whole export with all checks: {walls}."
-    )
-    return "\n".join(lines)
 
 
 def stock(content: dict[str, Any]) -> str:
@@ -150,8 +124,8 @@ def packs(content: dict[str, Any]) -> str:
     """Packs against the usual compressors."""
     others = list(content["rows"][0]["others"])
     lines = [
-        f"| scheme | target | MB | packed | packed / entropy | {' | '.join(others)} | unpacking |",
-        f"|---|---|---|---|---|{'---|' * len(others)}---|",
+        f"| scheme | target | MB | packed | of its entropy | coded | {' | '.join(others)} | unpacking |",
+        f"|---|---|---|---|---|---|{'---|' * len(others)}---|",
     ]
     for row in content["rows"]:
         cells = [
@@ -160,26 +134,34 @@ def packs(content: dict[str, Any]) -> str:
             f"{row['bytes'] / 1e6:.2f}",
             f"{row['packed_bytes'] / 1e6:.2f}",
             f"{row['all']['ratio']:.3f}",
+            f"{row['huffman']['bytes'] / 1e6:.1f} MB, {row['huffman']['ratio']:.3f}",
             *(f"{row['others'][other] / 1e6:.2f}" for other in others),
             f"{row['unpack']['zlib_over_ours']:.2f} x zlib",
         ]
         lines.append(f"| {' | '.join(cells)} |")
     note = (
         "Whole artifacts of the built-in model: the model file, its manifest and tokenizer, in MB. Entropy: what the "
-        "bytes of each segment need at least, each for itself. Unpacking: its speed to a folder, all checksums "
-        "included, against "
+        "bytes of each segment need at least, each for itself. Coded: what of the files has Huffman codes of its own, "
+        "and what they take of its entropy. Unpacking: its speed to a folder, all checksums included, against "
         f"inflating the same files in memory; one processor, median of {content['rounds']} rounds."
     )
-    return "\n".join([*lines, "", note])
+    own = content["ordinary"]
+    others = ", ".join(f"{size / 1e6:.2f} by {name}" for name, size in own["others"].items())
+    plain = (
+        f"The ordinary way to {own['bits']} bits, {2 ** own['bits']} levels a matrix as float16 in a safetensors file: "
+        f"{own['bytes'] / 1e6:.2f} MB, {others}, weights alone."
+    )
+    return "\n".join([*lines, "", note, "", plain])
 
 
 _TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
-    "builtin": builtin,
     "codes": codes,
     "dropartifacts": artifacts,
     "drops": drops,
     "matrix": matrix,
     "packs": packs,
+    "schemes": builtin,
+    "schemes_others": others,
     "shortstudents": shortstudents.table,
     "smoothing": smoothing,
     "stock": stock,
@@ -199,10 +181,6 @@ def filled(text: str) -> str:
         return f"<!-- table: {name} -->\n{_TABLES[name](content)}\n<!-- end -->"
 
     return re.sub(r"<!-- table: (\w+) -->\n.*?<!-- end -->", table, text, flags=re.DOTALL)
-
-
-def _ms(value: float | None) -> str:
-    return "-" if value is None else f"{value:.1f}"
 
 
 @click.command()
