@@ -52,7 +52,7 @@ def ordinary(model: str, bits: int) -> dict[str, Any]:
     safetensors file, and a compressor of files."""
     from safetensors.numpy import save
 
-    from mobilekit.compression.compress import is_weight
+    from mobilekit.compression.plan import is_weight
     from mobilekit.models.load import load
 
     def kept(name: str, values: NDArray[np.float32]) -> NDArray[np.float16]:

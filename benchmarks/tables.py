@@ -146,10 +146,10 @@ def packs(content: dict[str, Any]) -> str:
         f"inflating the same files in memory; one processor, median of {content['rounds']} rounds."
     )
     own = content["ordinary"]
-    others = ", ".join(f"{size / 1e6:.2f} by {name}" for name, size in own["others"].items())
+    sizes = ", ".join(f"{size / 1e6:.2f} by {name}" for name, size in own["others"].items())
     plain = (
         f"The ordinary way to {own['bits']} bits, {2 ** own['bits']} levels a matrix as float16 in a safetensors file: "
-        f"{own['bytes'] / 1e6:.2f} MB, {others}, weights alone."
+        f"{own['bytes'] / 1e6:.2f} MB, {sizes}, weights alone."
     )
     return "\n".join([*lines, "", note, "", plain])
 

@@ -12,7 +12,6 @@ from mobilekit.models.model import Model
 from mobilekit.training.features import Features, collate
 from mobilekit.training.objectives.observed import Observation
 
-
 # Of a teacher that has nothing but zeros somewhere.
 _LEAST = 1e-12
 

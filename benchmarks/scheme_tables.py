@@ -1,0 +1,59 @@
+"""The tables of `benchmarks.schemes`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_TARGETS = ("coreml", "executorch", "tflite")
+_HEAD = (
+    "| scheme | Core ML: MB (packed) | ExecuTorch | TFLite | ExecuTorch: ms at 32, 128 | TFLite | checks |",
+    "|---|---|---|---|---|---|---|",
+)
+
+
+def builtin(content: dict[str, Any]) -> str:
+    """The built-in model at every scheme."""
+    own = [row for row in content["rows"] if row["model"] == "minilm-l6"]
+    machine = content["environment"]
+    walls = {row["scheme"]: row["export_wall_s"] for row in own}
+    note = (
+        f"{_parameters(own)}. One {machine['cpus']}-core virtual machine ({machine['processor']}); the export of a "
+        f"scheme with all checks takes {min(walls.values()):.0f} to {max(walls.values()):.0f} s. Packed: the whole "
+        "folder, manifest and tokenizer too."
+    )
+    return "\n".join([*_HEAD, *_lines(own), "", note])
+
+
+def others(content: dict[str, Any]) -> str:
+    """Every other model that was measured."""
+    parts = []
+    for model in dict.fromkeys(row["model"] for row in content["rows"] if row["model"] != "minilm-l6"):
+        own = [row for row in content["rows"] if row["model"] == model]
+        parts.append("\n".join([f"`{model}`, {_parameters(own)}:", "", *_HEAD, *_lines(own)]))
+    return "\n\n".join(parts)
+
+
+def _parameters(rows: list[dict[str, Any]]) -> str:
+    return f"{rows[0]['parameters'] / 1e6:.2f} M unique parameters"
+
+
+def _lines(rows: list[dict[str, Any]]) -> list[str]:
+    lines = []
+    for scheme in dict.fromkeys(row["scheme"] for row in rows):
+        own = {row["target"]: row for row in rows if row["scheme"] == scheme}
+        checks = [check["passed"] for row in own.values() for check in row["checks"]]
+        cells = [
+            *(_size(own.get(target)) for target in _TARGETS),
+            *(_milliseconds(own.get(target)) for target in _TARGETS[1:]),
+            f"{sum(checks)} of {len(checks)}",
+        ]
+        lines.append(f"| `{scheme}` | {' | '.join(cells)} |")
+    return lines
+
+
+def _size(row: dict[str, Any] | None) -> str:
+    return "-" if row is None else f"{row['bytes'] / 1e6:.2f} ({row['packed_bytes'] / 1e6:.2f})"
+
+
+def _milliseconds(row: dict[str, Any] | None) -> str:
+    return "-" if row is None else ", ".join(f"{row['run_ms'][length]:.1f}" for length in ("32", "128"))
