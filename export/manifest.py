@@ -93,9 +93,20 @@ def checked_lengths(lengths: Sequence[int], model: Model | None = None) -> tuple
 
 
 def not_held(target: Target, plan: Plan) -> Rule | None:
-    """The first rule of a plan whose scheme a target cannot hold."""
+    """The first rule of a plan whose scheme, or an option of it, a target cannot hold."""
     held = (*target.schemes, SKIP.name)
-    return next((rule for rule in plan.rules if rule.scheme.name not in held), None)
+    refused = target.refused_options.keys()
+    return next((rule for rule in plan.rules if rule.scheme.name not in held or refused & rule.options.keys()), None)
+
+
+def refusal(target: Target, rule: Rule) -> str:
+    """Of a rule that is `not_held`: `target 'tflite' cannot hold scheme 'int4-g32'`, or which option of it."""
+    option = "" if rule.scheme.name not in target.schemes else f"{_refused_option(target, rule)} of "
+    return f"target '{target.name}' cannot hold {option}scheme '{rule.scheme.name}'"
+
+
+def _refused_option(target: Target, rule: Rule) -> str:
+    return next(name for name in rule.options if name in target.refused_options)
 
 
 def checked_plan(targets: Sequence[Target], plan: Plan, minimum_ios: int) -> None:
@@ -104,12 +115,7 @@ def checked_plan(targets: Sequence[Target], plan: Plan, minimum_ios: int) -> Non
     for target in targets:
         wrong = not_held(target, plan)
         if wrong is not None:
-            scheme = wrong.scheme
-            why = f" ({target.refused[scheme.name]})" if scheme.name in target.refused else ""
-            raise InputError(
-                f"{wrong.where}target '{target.name}' cannot hold scheme '{scheme.name}'{why}; it can hold "
-                f"{', '.join(target.schemes)}."
-            )
+            raise InputError(f"{wrong.where}{refusal(target, wrong)}{_instead(target, wrong)}")
         if target.name == "coreml" and minimum_ios < plan.minimum_ios:
             rule = max(plan.rules, key=lambda each: each.scheme.minimum_ios)
             scheme = rule.scheme
@@ -118,6 +124,16 @@ def checked_plan(targets: Sequence[Target], plan: Plan, minimum_ios: int) -> Non
                 f"{rule.where}scheme '{scheme.name}' needs iOS {scheme.minimum_ios} on Core ML; give --minimum-ios "
                 f"{scheme.minimum_ios}, or one that iOS {minimum_ios} has: {', '.join(older)}."
             )
+
+
+def _instead(target: Target, rule: Rule) -> str:
+    """The rest of the message: why, and what can be done."""
+    name = rule.scheme.name
+    if name in target.schemes:
+        option = _refused_option(target, rule)
+        return f" ({target.refused_options[option]}); leave {option} out, or choose another target."
+    why = f" ({target.refused[name]})" if name in target.refused else ""
+    return f"{why}; it can hold {', '.join(target.schemes)}."
 
 
 def require_known_plan(artifact: Artifact) -> None:

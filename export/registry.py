@@ -113,8 +113,9 @@ class Overhead:
 class Target:
     """One export target.
 
-    extra: the pip extra. schemes: what it can hold. refused: by scheme, why it is not among them. scale_bytes: bytes a
-    scale takes in the file, with its zero point; group_scale_bytes: the same where a row has several. rest_bytes: by
+    extra: the pip extra. schemes: what it can hold. refused: by scheme, why it is not among them. refused_options: by
+    the name of a scheme's option, why no scheme can have it. scale_bytes: bytes a scale takes in the file, with its
+    zero point; group_scale_bytes: the same where a row has several. rest_bytes: by
     scheme, bytes of a value that is not quantized, where they are less than its record's own. codebooks: whether the
     file holds clustered weights as codes with their codebooks, else as int8 of few levels. usage: Markdown for the
     artifact's README, with {file}, {class}, {entry}, {length}, {output} and {size} to fill in. read_weights,
@@ -136,6 +137,7 @@ class Target:
     attached_bytes: Callable[[Path], int] = lambda path: 0
     usage: Callable[[Emission], str] = lambda emission: ""
     refused: Mapping[str, str] = field(default_factory=dict)
+    refused_options: Mapping[str, str] = field(default_factory=dict)
     group_scale_bytes: int = 0
     codebooks: bool = False
 

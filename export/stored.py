@@ -19,6 +19,8 @@ from mobilekit.compression.records import Clustered, Dense, Quantized, Record
 from mobilekit.errors import ArtifactError, CompressionError, MobilekitError
 
 _Read = TypeVar("_Read")
+# Of int8 without -128, which is none.
+_MOST_LEVELS = 255
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ def tensor_entries(model: CompressedModel, length: int, codebooks: bool = False)
         elif isinstance(record, Clustered):
             same = record.as_quantized()
             entry = _entry("quantized", same, same.bits, {"record": same.fingerprint()})
-            entry |= {"groups": same.groups, "levels": 2**record.bits}
+            entry |= {"groups": same.groups, "levels": _levels(record)}
         elif isinstance(record, Quantized):
             entry = _entry("quantized", record, record.bits, {"record": record.fingerprint()})
             entry["groups"] = record.groups
@@ -59,6 +61,13 @@ def tensor_entries(model: CompressedModel, length: int, codebooks: bool = False)
             entry = _entry("dense", values, values.values.dtype.itemsize * 8, hashes)
         entries.append({"name": name, **entry})
     return entries
+
+
+def _levels(record: Clustered) -> int:
+    """How many different codes there may be in a matrix: those of a codebook, and those of outliers."""
+    if record.outliers is None:
+        return 2**record.bits
+    return min(2**record.bits + len(np.unique(record.outliers.levels)), _MOST_LEVELS)
 
 
 def _entry(kind: str, record: Record, bits: int, hashes: dict[str, str]) -> Json:

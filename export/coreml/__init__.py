@@ -20,6 +20,7 @@ register(
         # Below fp32 the whole program is float16.
         rest_bytes={"fp16": 2, "int8": 2},
         codebooks=True,
+        refused_options={"outliers": "a look-up table knows none; they would be a matrix of their own"},
         # benchmarks/results/overhead.json, rounded up.
         # The last two are sizes of operations and blobs: a table's and its scale's, a product's and its bias's.
         overhead=Overhead(once=6_000, per_length=15_000, per_layer=9_600, per_table=400, per_product=320),

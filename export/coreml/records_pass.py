@@ -147,6 +147,8 @@ def _require_form(name: str, record: Quantized | Clustered, blockwise: bool) -> 
 
 
 def _require_table(name: str, record: Clustered, blockwise: bool) -> None:
+    if record.outliers is not None:
+        raise EngineError(f"coreml: {name} has outliers kept apart, which a look-up table cannot hold.")
     if record.bits not in _INDICES or (not blockwise and (record.groups > 1 or record.bits == 3)):
         form = f"{record.bits}-bit codes with {record.groups} codebooks"
         known = "1, 2, 3, 4, 6 or 8 bits" if blockwise else "before iOS 18 only 1, 2, 4, 6 or 8 bits, with one codebook"

@@ -129,13 +129,12 @@ def command(
 
 
 def _note_left_out(plan: Plan, targets: list[Target]) -> None:
-    from export.manifest import not_held
+    from export.manifest import not_held, refusal
 
     for left in targets:
         rule = not_held(left, plan)
         if rule is not None:
-            said = f"target '{left.name}' is left out: it cannot hold scheme '{rule.scheme.name}'"
-            click.echo(f"note: {rule.where}{said}.", err=True)
+            click.echo(f"note: {rule.where}{refusal(left, rule)}, and is left out.", err=True)
 
 
 def _refuse_early(

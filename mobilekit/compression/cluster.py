@@ -50,7 +50,7 @@ def cluster_rows(weight: _Values, bits: int, groups: int = 1, importance: _Value
     size = len(weight) // groups
     for start in range(0, len(weight), size):
         part = slice(start, start + size)
-        rows = _Rows(weight[part], None if importance is None else importance[part])
+        rows = Rows(weight[part], None if importance is None else importance[part])
         levels, scale[part] = _solve(rows, scale[part], bits)
         if (levels == 0).any():
             scale[part][zero[part]] = 1
@@ -77,7 +77,7 @@ def _check(weight: _Values, bits: int, groups: int, importance: _Values | None) 
         raise CompressionError("the importance is zero in all of a group; choose fewer groups, or other text.")
 
 
-def _solve(rows: _Rows, scale: _Values, bits: int) -> tuple[_Levels, _Values]:
+def _solve(rows: Rows, scale: _Values, bits: int) -> tuple[_Levels, _Values]:
     """A codebook, ascending, and scales; scale: those to begin with."""
     energy = rows.energy()
     levels, cost = rows.codebook(scale, bits)
@@ -96,7 +96,7 @@ def _solve(rows: _Rows, scale: _Values, bits: int) -> tuple[_Levels, _Values]:
 
 
 @dataclass(frozen=True)
-class _Rows:
+class Rows:
     """The rows that share a codebook, and the importance of their weights."""
 
     weight: _Values

@@ -14,9 +14,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mobilekit.compression.cluster import cluster_rows
+from mobilekit.compression.kmeans import LIMIT
+from mobilekit.compression.outliers import cluster_apart
 from mobilekit.compression.quantize import codes_of
-from mobilekit.compression.records import Clustered, Quantized
+from mobilekit.compression.records import Clustered, Outliers, Quantized, stacked
 from mobilekit.compression.scales import quantize_searched
 from mobilekit.errors import CompressionError
 from mobilekit.models.threads import one_thread
@@ -119,42 +120,63 @@ def quantize_compensated(weight: NDArray[np.float32], bits: int, inputs: Inputs,
         return (values / scale).round_().clamp_(-limit, limit).mul_(scale)
 
     codes = codes_of(compensate(weight, inputs, rounding), plain.scale, bits)
-    found = Quantized(codes, plain.scale, bits)
-    lost, most = (output_errors(weight, record.decode(), inputs) for record in (found, plain))
-    return Quantized(np.where((lost > most)[:, None], plain.codes, codes), plain.scale, bits)
+    return Quantized(np.where(_worse(weight, codes, plain, inputs), plain.codes, codes), plain.scale, bits)
 
 
-def cluster_compensated(weight: NDArray[np.float32], bits: int, inputs: Inputs, groups: int = 1) -> Clustered:
+def cluster_compensated(
+    weight: NDArray[np.float32], bits: int, inputs: Inputs, groups: int = 1, outliers: int = 0
+) -> Clustered:
     """Codes by error compensation, with the codebook and the scales of least error (`cluster_rows`).
 
-    weight: float32 [rows, columns]. groups: runs of as many rows with a codebook of their own; they divide the rows. A
-    row whose output would be worse than with each weight's nearest level keeps those. Raises what `cluster_rows`
-    raises, and CompressionError for inputs of another width.
+    weight: float32 [rows, columns]. groups: runs of as many rows with a codebook of their own; they divide the rows.
+    outliers: thousandths of the weights, at most, that are kept apart (`cluster_apart`). A row whose output would be
+    worse than with each weight's nearest level keeps those. Raises what `cluster_rows` raises, and CompressionError for
+    inputs of another width.
     """
     _check_width(weight, inputs)
     if groups > 1:
-        made = [cluster_compensated(part, bits, inputs) for part in np.split(weight, groups)]
-        return Clustered(
-            np.concatenate([part.codes for part in made]),
-            np.concatenate([part.codebook for part in made]),
-            np.concatenate([part.scale for part in made]),
-        )
+        return stacked([cluster_compensated(part, bits, inputs, 1, outliers) for part in np.split(weight, groups)])
     importance = np.broadcast_to(inputs.importance.astype(np.float32), weight.shape)
-    plain = cluster_rows(weight, bits, importance=importance)
+    plain = cluster_apart(weight, bits, outliers, importance=importance)
     # Where there are less levels than codes the last is there several times.
     levels = torch.from_numpy(np.unique(plain.codebook).astype(np.float32))
     middles, scale = (levels[1:] + levels[:-1]) / 2, torch.from_numpy(plain.scale[:, 0])
-    codes = np.empty_like(plain.codes)
+    codes, grid = np.empty_like(plain.codes), np.empty(weight.shape, np.int8)
+    apart = _mask(plain)
 
     def rounding(column: int, values: torch.Tensor) -> torch.Tensor:
-        nearest = torch.bucketize(values / scale, middles, right=True)
-        codes[:, column] = nearest.numpy()
-        return levels[nearest] * scale
+        steps = values / scale
+        nearest = torch.bucketize(steps, middles, right=True)
+        chosen = torch.where(apart[column], steps.round().clamp(-LIMIT, LIMIT), levels[nearest])
+        codes[:, column], grid[:, column] = nearest.numpy(), chosen.numpy()
+        return chosen * scale
 
     compensate(weight, inputs, rounding)
-    found = Clustered(codes, plain.codebook, plain.scale)
+    same = plain.as_quantized()
+    worse = _worse(weight, grid, same, inputs)
+    codes, grid = np.where(worse, plain.codes, codes), np.where(worse, same.codes, grid)
+    return Clustered(codes, plain.codebook, plain.scale, _taken(plain, grid))
+
+
+def _mask(record: Clustered) -> torch.Tensor:
+    """Which weights are outliers, bool [columns, rows]."""
+    found = np.zeros(record.shape, bool)
+    if record.outliers is not None:
+        found.ravel()[record.outliers.positions] = True
+    return torch.from_numpy(np.ascontiguousarray(found.T))
+
+
+def _taken(record: Clustered, grid: NDArray[np.int8]) -> Outliers | None:
+    """The outliers of a record with other levels: those of int8 [rows, columns]."""
+    apart = record.outliers
+    return None if apart is None else Outliers(apart.positions, grid.ravel()[apart.positions])
+
+
+def _worse(weight: NDArray[np.float32], codes: NDArray[np.int8], plain: Quantized, inputs: Inputs) -> NDArray[np.bool_]:
+    """Which rows' outputs have more error with these codes than with those of `plain`, [rows, 1]."""
+    found = Quantized(codes, plain.scale, plain.bits)
     lost, most = (output_errors(weight, record.decode(), inputs) for record in (found, plain))
-    return Clustered(np.where((lost > most)[:, None], plain.codes, codes), plain.codebook, plain.scale)
+    return (lost > most)[:, None]
 
 
 def _check_width(weight: NDArray[np.float32], inputs: Inputs) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mobilekit.compression.records import Clustered, Dense, Quantized, Record
+from mobilekit.compression.records import Clustered, Dense, Outliers, Quantized, Record
 from mobilekit.compression.smooth import unsmoothed
 from mobilekit.errors import InputError, MobilekitError
 from mobilekit.models.config import EncoderConfig, HeadConfig, encoder_from_dict, head_from_dict, to_dict
@@ -76,6 +76,7 @@ def save_records(model: CompressedModel, path: Path) -> None:
     tensors: dict[str, NDArray[np.generic]] = {}
     bits: dict[str, int] = {}
     clustered: list[str] = []
+    outliers: list[str] = []
     for name in sorted(model.records):
         record = model.records[name]
         if isinstance(record, Quantized):
@@ -87,6 +88,10 @@ def save_records(model: CompressedModel, path: Path) -> None:
             tensors[f"{name}.codebook"] = np.ascontiguousarray(record.codebook)
             tensors[f"{name}.scale"] = np.ascontiguousarray(record.scale)
             clustered.append(name)
+            if record.outliers is not None:
+                tensors[f"{name}.outliers"] = np.ascontiguousarray(record.outliers.positions)
+                tensors[f"{name}.outlier_levels"] = np.ascontiguousarray(record.outliers.levels)
+                outliers.append(name)
         else:
             tensors[name] = np.ascontiguousarray(record.values)
     about = {
@@ -97,6 +102,7 @@ def save_records(model: CompressedModel, path: Path) -> None:
         "plan": model.rules,
         "bits": bits,
         "clustered": clustered,
+        **({"outliers": outliers} if outliers else {}),
     }
     # One entry: safetensors writes several in an order of its own.
     path.write_bytes(save(tensors, metadata={"mobilekit": json.dumps(about, sort_keys=True)}))
@@ -121,6 +127,9 @@ def load_records(path: Path) -> CompressedModel:
         # Files from before there were clustered records have no list of them, and those from before plans no plan.
         for name in about.get("clustered", []):
             records[name] = Clustered(*(tensors.pop(f"{name}.{part}") for part in ("codes", "codebook", "scale")))
+        for name in about.get("outliers", []):
+            apart = Outliers(tensors.pop(f"{name}.outliers"), tensors.pop(f"{name}.outlier_levels"))
+            records[name] = _with_outliers(records[name], apart)
         for name, values in tensors.items():
             records[name] = Dense(values)
         encoder, head = encoder_from_dict(about["encoder"]), head_from_dict(about["head"])
@@ -130,3 +139,9 @@ def load_records(path: Path) -> CompressedModel:
         raise InputError(f"{path}: incomplete records ({error}); compress again.") from error
     except MobilekitError as error:
         raise InputError(f"{path}: broken records: {str(error).rstrip('.')}; compress again.") from error
+
+
+def _with_outliers(record: Record, outliers: Outliers) -> Clustered:
+    if not isinstance(record, Clustered):
+        raise TypeError("outliers of a matrix that is not clustered")
+    return replace(record, outliers=outliers)

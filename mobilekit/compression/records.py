@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -107,18 +108,40 @@ class Quantized:
 
 
 @dataclass(frozen=True)
+class Outliers:
+    """Weights of a clustered matrix that have levels of their own.
+
+    positions: int32 [count], row * columns + column, ascending; at least one. levels: int8 [count], -127 .. 127, times
+    the scale of the weight's row.
+    """
+
+    positions: NDArray[np.int32]
+    levels: NDArray[np.int8]
+
+    def __post_init__(self) -> None:
+        if self.positions.dtype != np.int32 or self.positions.ndim != 1 or not self.positions.size:
+            raise CompressionError("the positions of outliers have to be an int32 vector, and some.")
+        if self.positions[0] < 0 or (self.positions[1:] <= self.positions[:-1]).any():
+            raise CompressionError("the positions of outliers have to be ascending, from 0 on.")
+        if self.levels.dtype != np.int8 or self.levels.shape != self.positions.shape or (self.levels == -128).any():
+            raise CompressionError("outliers have to have an int8 level each, from -127 to 127.")
+
+
+@dataclass(frozen=True)
 class Clustered:
     """A matrix whose rows share codebooks (weight sharing; Han et al. 2016, section 3), times a scale a row.
 
     codes: uint8 [rows, columns], below 2**bits. codebook: int8 [groups, 2**bits], bits 1 to 8, each ascending (a level
     may be there twice) within -127 .. 127; `rows / groups` rows after one another share one. scale: float32 [rows, 1],
     every value exact in float16 and > 0. So it is a look-up table before a channel scale, and just as well an int8
-    matrix that has 2**bits levels: one record serves all targets.
+    matrix that has 2**bits levels: one record serves all targets. outliers: weights that have levels of their own,
+    whatever their codes say; None: there are none. With some it is an int8 matrix only.
     """
 
     codes: NDArray[np.uint8]
     codebook: NDArray[np.int8]
     scale: NDArray[np.float32]
+    outliers: Outliers | None = None
 
     def __post_init__(self) -> None:
         if self.codes.dtype != np.uint8 or self.codes.ndim != 2:
@@ -135,9 +158,11 @@ class Clustered:
         if self.scale.shape != (rows, 1):
             raise CompressionError("the scale has to be of shape [rows, 1].")
         _check_scale(self.scale)
+        if self.outliers is not None and int(self.outliers.positions[-1]) >= self.codes.size:
+            raise CompressionError(f"outliers lie outside of the {self.codes.size} weights of the matrix.")
 
     def decode(self) -> NDArray[np.float32]:
-        """codebook[group, code] * scale, float32 [rows, columns] (exact: 8 + 11 significant bits fit in 24)."""
+        """codebook[group, code] or outlier, times scale, float32 [rows, columns] (exact: 8 + 11 bits fit in 24)."""
         return self.as_quantized().decode()
 
     def as_quantized(self) -> Quantized:
@@ -149,6 +174,8 @@ class Clustered:
             # Indexing by an array would make eight bytes of each code first.
             translated = self.codes[part].tobytes().translate(codebook.tobytes().ljust(256))
             levels[part] = np.frombuffer(translated, np.int8).reshape(levels[part].shape)
+        if self.outliers is not None:
+            levels.ravel()[self.outliers.positions] = self.outliers.levels
         return Quantized(levels, self.scale)
 
     @property
@@ -168,15 +195,38 @@ class Clustered:
 
     @property
     def payload_bytes(self) -> int:
-        """Bytes of the codes at their bits; codebooks and scales come on top, at the target's own width."""
-        return packed_size(self.codes.size, self.bits)
+        """Bytes of the codes at their bits, and of outliers' positions and levels; codebooks and scales come on top, at
+        the target's own width."""
+        apart = self.outliers
+        return packed_size(self.codes.size, self.bits) + (apart.positions.nbytes + apart.levels.nbytes if apart else 0)
 
     def fingerprint(self) -> str:
-        """sha256 of both shapes, and of the bytes of codes, codebooks and float32 scales."""
-        return _sha256(f"clustered {self.codebook.shape} {self.shape}", self.codes, self.codebook, self.scale)
+        """sha256 of both shapes and the number of outliers if there are some, and of the bytes of codes, codebooks and
+        float32 scales, and of outliers' int32 positions and levels."""
+        head, parts = f"clustered {self.codebook.shape} {self.shape}", (self.codes, self.codebook, self.scale)
+        if self.outliers is None:
+            return _sha256(head, *parts)
+        apart = self.outliers
+        return _sha256(f"{head} {len(apart.levels)} outliers", *parts, apart.positions, apart.levels)
 
 
 Record = Dense | Quantized | Clustered
+
+
+def stacked(parts: Sequence[Clustered]) -> Clustered:
+    """One record of matrices below one another, of as many rows and columns each; each keeps its codebooks."""
+    starts = [i * part.codes.size for i, part in enumerate(parts)]
+    apart = [(start, part.outliers) for start, part in zip(starts, parts, strict=True) if part.outliers]
+    outliers = None
+    if apart:
+        positions = np.concatenate([(own.positions + start).astype(np.int32) for start, own in apart])
+        outliers = Outliers(positions, np.concatenate([own.levels for _, own in apart]))
+    return Clustered(
+        np.concatenate([part.codes for part in parts]),
+        np.concatenate([part.codebook for part in parts]),
+        np.concatenate([part.scale for part in parts]),
+        outliers,
+    )
 
 
 def is_bfloat16(values: NDArray[np.float32]) -> NDArray[np.bool_]:

@@ -19,7 +19,7 @@ from torch.func import functional_call
 
 from mobilekit.compression.compressed import CompressedModel
 from mobilekit.compression.quantize import LEAST_SCALE
-from mobilekit.compression.records import Clustered, Dense, Record
+from mobilekit.compression.records import Clustered, Dense, Outliers, Record
 from mobilekit.compression.smooth import multipliers
 from mobilekit.errors import InputError
 from mobilekit.models.model import Model, tensor_name
@@ -54,13 +54,16 @@ class _Decoded(torch.autograd.Function):
 
 
 class ClusteredWeight(nn.Module):
-    """A weight as its record has it, times the multipliers of smoothing. record: where it begins. multiplier: float32
-    [columns], what was taken out of the weight by smoothing; None: nothing."""
+    """A weight as its record has it, times the multipliers of smoothing. record: where it begins; its outliers keep
+    their levels, and move with their rows' scales. multiplier: float32 [columns], what was taken out of the weight by
+    smoothing; None: nothing."""
 
     codes: Tensor
     begun: Tensor
     scale: Tensor
     multiplier: Tensor | None
+    apart: Tensor | None
+    apart_levels: Tensor | None
 
     def __init__(self, record: Clustered, multiplier: NDArray[np.float32] | None = None) -> None:
         super().__init__()
@@ -69,6 +72,10 @@ class ClusteredWeight(nn.Module):
         self.register_buffer("scale", torch.from_numpy(record.scale), persistent=False)
         own = None if multiplier is None else torch.from_numpy(multiplier)
         self.register_buffer("multiplier", own, persistent=False)
+        self._outliers = record.outliers
+        places, levels = (None, None) if self._outliers is None else _apart(self._outliers)
+        self.register_buffer("apart", places, persistent=False)
+        self.register_buffer("apart_levels", levels, persistent=False)
         # Vectors, which optimizers do not let decay.
         self.moved = nn.Parameter(torch.zeros(record.codebook.size))
         self.stretched = nn.Parameter(torch.zeros(len(record.scale)))
@@ -86,7 +93,10 @@ class ClusteredWeight(nn.Module):
 
     def forward(self) -> Tensor:
         """float32 [rows, columns]."""
-        decoded = _Decoded.apply(self.levels(), self.codes) * self.scales()
+        levels = _Decoded.apply(self.levels(), self.codes)
+        if self.apart is not None and self.apart_levels is not None:
+            levels = levels.flatten().scatter(0, self.apart, self.apart_levels).view_as(levels)
+        decoded = levels * self.scales()
         return decoded if self.multiplier is None else decoded * self.multiplier
 
     @torch.no_grad()
@@ -97,7 +107,8 @@ class ClusteredWeight(nn.Module):
         places = np.argsort(order, axis=1).astype(np.uint8)
         parts = zip(places, np.split(codes, len(levels)), strict=True)
         codes = np.concatenate([place[part] for place, part in parts])
-        return Clustered(codes, np.take_along_axis(levels, order, axis=1), self.scales().cpu().numpy())
+        scale = self.scales().cpu().numpy()
+        return Clustered(codes, np.take_along_axis(levels, order, axis=1), scale, self._outliers)
 
 
 @dataclass(frozen=True)
@@ -163,6 +174,11 @@ class ClusteredModule(nn.Module):
             assert isinstance(weight, ClusteredWeight)
             records[place.name] = weight.record()
         return replace(self._compressed, records=records)
+
+
+def _apart(outliers: Outliers) -> tuple[Tensor, Tensor]:
+    """Flat places, int64, and levels, float32, of outliers."""
+    return torch.from_numpy(outliers.positions.astype(np.int64)), torch.from_numpy(outliers.levels.astype(np.float32))
 
 
 def _straight(free: Tensor, rounded: Tensor) -> Tensor:

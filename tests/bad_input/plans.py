@@ -123,6 +123,26 @@ CASES = (
         rule('pattern = "head.*"\nscheme = "pal4"\ngroups = 3'),
         r"head.\S+.weight: 3 groups do not divide its \d+ rows; choose a divisor",
     ),
+    Case(
+        "rule with too many outliers",
+        rule('pattern = "*"\nscheme = "pal2"\noutliers = 51'),
+        r"p.toml: rule 2 \(\*\): outliers is 51; it has to be a number from 1 to 50",
+    ),
+    Case(
+        "rule with no outliers",
+        rule('pattern = "*"\nscheme = "pal2"\noutliers = 0'),
+        r"p.toml: rule 2 \(\*\): outliers is 0; it has to be a number from 1 to 50",
+    ),
+    Case(
+        "rule with outliers at 4 bits",
+        rule('pattern = "*"\nscheme = "pal4"\noutliers = 5'),
+        r"p.toml: rule 2 \(\*\): key 'outliers' is unknown; .*groups",
+    ),
+    Case(
+        "rule with outliers for Core ML",
+        _targets('pattern = "head.*"\nscheme = "pal2"\noutliers = 5', "--target", "coreml"),
+        r"p.toml: rule 2 \(head.\*\): target 'coreml' cannot hold outliers of scheme 'pal2' \(.*\); leave outliers out",
+    ),
     Case("rule that skips a little", rule('pattern = "*"\nskip = "yes"'), "skip is 'yes'; it has to be true, or left"),
     Case(
         "pattern that matches nothing",

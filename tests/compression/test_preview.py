@@ -6,7 +6,7 @@ import pytest
 from mobilekit.compression.compress import compress
 from mobilekit.compression.plan import SKIP, Plan, Rule, plan_of
 from mobilekit.compression.preview import SMOOTHING, preview, record_bytes, relative_error, total
-from mobilekit.compression.records import Clustered
+from mobilekit.compression.records import Clustered, Outliers
 from mobilekit.compression.schemes.registry import scheme
 from mobilekit.models.load import load
 
@@ -50,6 +50,8 @@ def test_codebooks_are_counted() -> None:
     codes, codebook = np.zeros((8, 16), np.uint8), np.zeros((2, 4), np.int8)
     record = Clustered(codes, codebook, np.ones((8, 1), np.float32))
     assert record_bytes(record) == 8 * 16 * 2 // 8 + 8 * 2 + 2 * 4
+    apart = Clustered(codes, codebook, record.scale, Outliers(np.int32([3, 9]), np.int8([1, 2])))
+    assert record_bytes(apart) == record_bytes(record) + 2 * 5
 
 
 def test_error_of_zeros_is_zero() -> None:

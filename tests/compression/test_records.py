@@ -14,7 +14,7 @@ from safetensors.numpy import save_file
 
 from mobilekit.compression.compress import compress
 from mobilekit.compression.compressed import CompressedModel, load_records, save_records
-from mobilekit.compression.records import Clustered, Record
+from mobilekit.compression.records import Clustered, Outliers, Record, stacked
 from mobilekit.errors import CompressionError, InputError
 from mobilekit.models.load import load
 
@@ -27,6 +27,15 @@ def clustered(rows: int = 6, columns: int = 5, bits: int = 3, groups: int = 2, s
     codebook = np.sort(rng.integers(-127, 128, (groups, 2**bits)).astype(np.int8), axis=1)
     scale = rng.uniform(2**-8, 2**-4, (rows, 1)).astype(np.float16).astype(np.float32)
     return Clustered(rng.integers(0, 2**bits, (rows, columns)).astype(np.uint8), codebook, scale)
+
+
+def with_outliers(rows: int = 6, columns: int = 5, count: int = 4, seed: int = 1) -> Clustered:
+    """The same, some weights of it apart."""
+    rng = np.random.default_rng(seed)
+    positions = np.sort(rng.choice(rows * columns, count, replace=False)).astype(np.int32)
+    return replace(
+        clustered(rows, columns), outliers=Outliers(positions, rng.integers(-127, 128, count).astype(np.int8))
+    )
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +92,56 @@ def test_fingerprint_tells_every_part() -> None:
     assert len(prints) == 6
     assert clustered().fingerprint() == record.fingerprint()
     assert record.fingerprint() != record.as_quantized().fingerprint()
+
+
+def test_outliers_are_levels_of_their_own() -> None:
+    record = with_outliers()
+    assert record.outliers is not None
+    plain, same = replace(record, outliers=None), record.as_quantized()
+    expected = plain.decode()
+    for place, level in zip(record.outliers.positions, record.outliers.levels, strict=True):
+        expected[divmod(place, 5)] = float(level) * float(record.scale[place // 5, 0])
+    assert np.array_equal(record.decode(), expected) and np.array_equal(same.decode(), expected)
+    assert not np.array_equal(expected, plain.decode())
+    # Four bytes a position, one a level.
+    assert record.payload_bytes == plain.payload_bytes + 4 * 5
+    others = [
+        plain,
+        replace(record, outliers=Outliers(record.outliers.positions, -record.outliers.levels)),
+        replace(record, outliers=Outliers(np.arange(4, dtype=np.int32), record.outliers.levels)),
+        replace(record, outliers=Outliers(record.outliers.positions[:3], record.outliers.levels[:3])),
+    ]
+    assert len({r.fingerprint() for r in [record, *others]}) == 5
+    assert with_outliers().fingerprint() == record.fingerprint()
+
+
+def test_matrices_below_one_another_keep_their_outliers() -> None:
+    parts = [with_outliers(seed=1), clustered(seed=2), with_outliers(seed=3)]
+    record = stacked(parts)
+    assert record.groups == 6 and record.shape == (18, 5)
+    assert np.array_equal(record.decode(), np.concatenate([part.decode() for part in parts]))
+    assert stacked([clustered(), clustered()]).outliers is None
+
+
+@pytest.mark.parametrize(
+    ("positions", "levels", "said"),
+    [
+        (np.int64([3]), np.int8([1]), "int32 vector, and some"),
+        (np.int32([[3]]), np.int8([[1]]), "int32 vector, and some"),
+        (np.int32([]), np.int8([]), "int32 vector, and some"),
+        (np.int32([-1, 3]), np.int8([1, 1]), "ascending, from 0 on"),
+        (np.int32([3, 3]), np.int8([1, 1]), "ascending, from 0 on"),
+        (np.int32([4, 3]), np.int8([1, 1]), "ascending, from 0 on"),
+        (np.int32([3]), np.int8([1, 1]), "level each, from -127"),
+        (np.int32([3]), np.int16([1]), "level each, from -127"),
+        (np.int32([3]), np.int8([-128]), "level each, from -127"),
+        (np.int32([30]), np.int8([1]), "outside of the 30 weights"),
+        (np.int32([2**31 - 1]), np.int8([1]), "outside of the 30 weights"),
+    ],
+)
+def test_outliers_that_no_weight_could_be_are_refused(positions: np.ndarray, levels: np.ndarray, said: str) -> None:
+    with pytest.raises(CompressionError, match=said):
+        replace(clustered(), outliers=Outliers(positions, levels))
 
 
 @pytest.mark.parametrize(
@@ -159,3 +218,74 @@ def test_broken_parts_are_named(model: CompressedModel, part: str, tmp_path: Pat
     save_records(model, tmp_path / "a")
     with pytest.raises(InputError, match="broken records: .*; compress again"):
         load_records(rewritten(tmp_path / "a", {}, {f"{NAME}.{part}": np.full((2, 3), 200, np.uint8)}))
+
+
+@pytest.fixture(scope="module")
+def model_apart(model: CompressedModel) -> CompressedModel:
+    """One record with outliers, one clustered without."""
+    rows, columns = model.records[NAME].shape
+    other = model.records["layers.1.ffn.up.weight"].shape
+    return replace(
+        model,
+        records={
+            **model.records,
+            NAME: with_outliers(rows, columns, 50),
+            "layers.1.ffn.up.weight": clustered(*other),
+        },
+    )
+
+
+def test_outliers_are_saved_verbatim_and_the_same_twice(model_apart: CompressedModel, tmp_path: Path) -> None:
+    first, second = tmp_path / "a", tmp_path / "b"
+    save_records(model_apart, first)
+    again = load_records(first)
+    save_records(again, second)
+    assert first.read_bytes() == second.read_bytes() and again.digest() == model_apart.digest()
+    assert again.parameters == model_apart.parameters
+
+
+def test_files_without_outliers_say_nothing_of_them(model: CompressedModel, tmp_path: Path) -> None:
+    save_records(model, tmp_path / "a")
+    with safe_open(tmp_path / "a", framework="numpy") as file:
+        assert "outliers" not in json.loads(file.metadata()["mobilekit"])
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        5,
+        "abc",
+        [NAME, NAME],
+        [NAME, "other"],
+        [[NAME]],
+        [7],
+        None,
+        [],
+        [NAME, "layers.1.ffn.up.weight"],
+        {NAME: NAME, "b": 1},
+    ],
+)
+def test_broken_lists_of_outliers_are_named(model_apart: CompressedModel, names: object, tmp_path: Path) -> None:
+    save_records(model_apart, tmp_path / "a")
+    with pytest.raises(InputError, match=r"(incomplete|broken) records.*compress again"):
+        load_records(rewritten(tmp_path / "a", {"outliers": names}))
+
+
+def test_outliers_of_what_is_not_clustered_are_refused(model_apart: CompressedModel, tmp_path: Path) -> None:
+    save_records(model_apart, tmp_path / "a")
+    other = "layers.0.ffn.down.weight"
+    tensors = {f"{other}.outliers": np.int32([1]), f"{other}.outlier_levels": np.int8([1])}
+    with pytest.raises(InputError, match=r"incomplete records \(outliers of a matrix that is not clustered\)"):
+        load_records(rewritten(tmp_path / "a", {"outliers": [NAME, other]}, tensors))
+
+
+@pytest.mark.parametrize("part", ["outliers", "outlier_levels"])
+@pytest.mark.parametrize(
+    "values", [np.full(50, 2**30, np.int32), np.zeros(50, np.int8), np.arange(49, dtype=np.int32), np.float32(3)]
+)
+def test_broken_outliers_are_named(model_apart: CompressedModel, part: str, values: np.ndarray, tmp_path: Path) -> None:
+    if part == "outlier_levels" and values.dtype == np.int8:
+        values = values[:7]
+    save_records(model_apart, tmp_path / "a")
+    with pytest.raises(InputError, match="broken records: .*; compress again"):
+        load_records(rewritten(tmp_path / "a", {}, {f"{NAME}.{part}": np.asarray(values)}))

@@ -12,6 +12,7 @@ from export.pipeline import ExportResult, export, prepare, recheck
 from mobilekit.artifact import open_folder
 from mobilekit.compression.compress import compress
 from mobilekit.compression.folder import save_compressed
+from mobilekit.compression.pack.pack import pack, unpack
 from mobilekit.compression.plan_file import read_plan
 from mobilekit.errors import InputError
 from mobilekit.models.load import load
@@ -84,6 +85,36 @@ def test_all_targets_means_those_that_hold_every_rule(tmp_path: Path) -> None:
             f'[[rule]]\npattern = "*"\nscheme = "int8"\n[[rule]]\npattern = "head.*"\nscheme = "{scheme}"\n'
         )
         assert prepare(None, str(plan), 18) == expected
+
+
+OUTLIERS = (
+    '[[rule]]\npattern = "*"\nscheme = "int8"\n'
+    '[[rule]]\npattern = ["layers.*", "embeddings.token"]\nscheme = "pal2"\noutliers = 20\n'
+)
+
+
+def test_all_targets_leaves_out_core_ml_where_outliers_are_kept_apart(tmp_path: Path) -> None:
+    plan = tmp_path / "p.toml"
+    plan.write_text(OUTLIERS)
+    assert prepare(None, str(plan), 18) == ["executorch", "tflite"]
+    message = r"rule 2 \(layers.\*\): target 'coreml' cannot hold outliers of scheme 'pal2' \(.*\); leave outliers out"
+    with pytest.raises(InputError, match=message):
+        prepare("coreml", str(plan), 18)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["executorch", "tflite"])
+def test_outliers_kept_apart_are_written_and_packed(target: str, tmp_path: Path) -> None:
+    plan = tmp_path / "p.toml"
+    plan.write_text(OUTLIERS)
+    (result,) = export("tiny-classifier", target, str(plan), lengths=(16,), out=tmp_path)
+    assert result.passed and result.folder is not None
+    entries = {t["name"]: t for t in result.manifest["tensors"]}
+    assert 4 < entries["layers.0.ffn.up.weight"]["levels"] <= 255
+    pack(result.folder, tmp_path / "p.mkpack")
+    unpack(tmp_path / "p.mkpack", tmp_path / "again")
+    file = result.manifest["file"]
+    assert (tmp_path / "again" / file).read_bytes() == (result.folder / file).read_bytes()
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from mobilekit.compression.cluster import cluster_rows
 from mobilekit.compression.compress import compress
 from mobilekit.compression.compressed import RECORDS_FILE, CompressedModel, load_records
 from mobilekit.compression.folder import compressed_of, records_of
+from mobilekit.compression.outliers import cluster_apart
 from mobilekit.compression.quantize import quantize_rows
 from mobilekit.compression.records import Clustered, Dense
 from mobilekit.compression.schemes.floats import single
@@ -75,6 +76,32 @@ def test_levels_that_pass_each_other_decode_to_the_same() -> None:
     after = module.record()
     assert (np.diff(after.codebook.astype(int), axis=1) >= 0).all() and not np.array_equal(after.codes, record.codes)
     assert after.codebook.max() == 127
+    assert np.array_equal(after.decode(), module().detach().numpy())
+
+
+def test_outliers_keep_their_levels_and_move_with_their_rows() -> None:
+    rng = np.random.default_rng(2)
+    weight = rng.standard_t(3, (6, 40)).astype(np.float32)
+    record = cluster_apart(weight, 2, 40)
+    assert record.outliers is not None
+    module = ClusteredWeight(record)
+    assert np.array_equal(module().detach().numpy(), record.decode())
+    asked = rng.standard_normal((6, 40)).astype(np.float32)
+    (module() * torch.from_numpy(asked)).sum().backward()
+    assert module.moved.grad is not None and module.stretched.grad is not None
+    rest = np.ones(record.codes.size, bool)
+    rest[record.outliers.positions] = False
+    share = (asked * record.scale).ravel() * rest
+    expected = np.bincount(record.codes.ravel(), share, 4)
+    np.testing.assert_allclose(module.moved.grad.numpy(), 1270 * expected, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(
+        module.stretched.grad.numpy(), 10 * (asked * record.decode()).sum(1), rtol=1e-4, atol=1e-4
+    )
+    with torch.no_grad():
+        module.moved.copy_(torch.tensor([0.05, 0.0, -0.05, 0.01]))
+        module.stretched.copy_(torch.linspace(-0.05, 0.05, 6))
+    after = module.record()
+    assert after.outliers is record.outliers and not np.array_equal(after.scale, record.scale)
     assert np.array_equal(after.decode(), module().detach().numpy())
 
 
@@ -150,6 +177,20 @@ def test_codes_stay_and_the_rest_learns(tmp_path: Path) -> None:
     assert records_of(again, tmp_path / "out", "pal2") is not None
     assert _equal(again.tensors(), loaded.decoded())
     assert json.loads((tmp_path / "out/metrics.json").read_text())["clustered"] == "pal2"
+
+
+def test_outliers_stay_apart_through_a_training(tmp_path: Path) -> None:
+    model, file = load("tiny-classifier"), tmp_path / "apart.toml"
+    file.write_text('[[rule]]\npattern = "*"\nscheme = "pal2"\noutliers = 10\n', encoding="utf-8")
+    before = compressed_of(model, str(file))
+    made = train(model, Splits(SENTIMENT), tmp_path / "out", QUICK, Fitting(clustered=before))
+    assert made.compressed is not None
+    name = "layers.0.ffn.up.weight"
+    old, new = before.records[name], made.compressed.records[name]
+    assert isinstance(old, Clustered) and isinstance(new, Clustered) and old.outliers and new.outliers
+    assert np.array_equal(old.outliers.positions, new.outliers.positions)
+    assert np.array_equal(old.outliers.levels, new.outliers.levels) and old.fingerprint() != new.fingerprint()
+    assert load_records(tmp_path / "out" / RECORDS_FILE).digest() == made.compressed.digest()
 
 
 def test_frozen_embeddings_keep_their_codebook(tmp_path: Path) -> None:
