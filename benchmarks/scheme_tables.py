@@ -17,24 +17,21 @@ def builtin(content: dict[str, Any]) -> str:
     machine = content["environment"]
     walls = {row["scheme"]: row["export_wall_s"] for row in own}
     note = (
-        f"{_parameters(own)}. One {machine['cpus']}-core virtual machine ({machine['processor']}); the export of a "
-        f"scheme with all checks takes {min(walls.values()):.0f} to {max(walls.values()):.0f} s. Packed: the whole "
-        "folder, manifest and tokenizer too."
+        f"{own[0]['parameters'] / 1e6:.2f} M unique parameters. One {machine['cpus']}-core virtual machine "
+        f"({machine['processor']}); the export of a scheme with all checks takes {min(walls.values()):.0f} to "
+        f"{max(walls.values()):.0f} s. Packed: the whole folder, manifest and tokenizer too."
     )
     return "\n".join([*_HEAD, *_lines(own), "", note])
 
 
 def others(content: dict[str, Any]) -> str:
     """Every other model that was measured."""
-    parts = []
-    for model in dict.fromkeys(row["model"] for row in content["rows"] if row["model"] != "minilm-l6"):
-        own = [row for row in content["rows"] if row["model"] == model]
-        parts.append("\n".join([f"`{model}`, {_parameters(own)}:", "", *_HEAD, *_lines(own)]))
-    return "\n\n".join(parts)
-
-
-def _parameters(rows: list[dict[str, Any]]) -> str:
-    return f"{rows[0]['parameters'] / 1e6:.2f} M unique parameters"
+    rows = [row for row in content["rows"] if row["model"] != "minilm-l6"]
+    lines = [f"| model {_HEAD[0]}", f"|---{_HEAD[1]}"]
+    for model in dict.fromkeys(row["model"] for row in rows):
+        own = [row for row in rows if row["model"] == model]
+        lines += [f"| `{model}`, {own[0]['parameters'] / 1e6:.1f} M {line}" for line in _lines(own)]
+    return "\n".join(lines)
 
 
 def _lines(rows: list[dict[str, Any]]) -> list[str]:
