@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,11 @@ from numpy.typing import NDArray
 
 from benchmarks.environment import environment
 from mobilekit.compression.calibrate import batches, linear_maps, second_moments
-from mobilekit.compression.compensate import Inputs, prepare, quantize_compensated
+from mobilekit.compression.cluster import cluster_rows
+from mobilekit.compression.compensate import Inputs, cluster_compensated, prepare, quantize_compensated
 from mobilekit.compression.plan import is_weight
 from mobilekit.compression.quantize import quantize_groups, quantize_rows
-from mobilekit.compression.records import Dense, Quantized, Record
+from mobilekit.compression.records import Dense, Record
 from mobilekit.compression.scales import quantize_searched
 from mobilekit.compression.sequential import sequential_records
 from mobilekit.models.load import load
@@ -50,14 +52,28 @@ METHODS = {
 _BUILTIN = (*TEXTS, *MORE_TEXTS)
 _OWN, _OWN_TEXTS = "movie-sentiment", 256
 _HELD_OUT, _HELD_OUT_TEXTS = ("movie-sentiment", "editorials"), 64
-# Bits, columns to a group, methods, calibration text.
-_PLANS: tuple[tuple[int, int | None, tuple[str, ...], str], ...] = (
-    (8, None, ("largest", "searched", "moved"), "built-in"),
-    (4, None, tuple(METHODS), "built-in"),
-    (4, None, ("moved",), "few"),
-    (4, None, ("moved",), _OWN),
-    (4, 32, ("largest", "searched", "moved"), "built-in"),
-    (3, None, ("largest", "searched", "compensated", "moved"), "built-in"),
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Rows of the table. block: columns that share a scale. levels: whether weights take 2**bits levels (k-means)
+    instead of steps of a scale. methods: of `METHODS`; text: what codes are made on."""
+
+    bits: int
+    methods: tuple[str, ...]
+    block: int | None = None
+    levels: bool = False
+    text: str = "built-in"
+
+
+PLANS = (
+    Plan(8, ("largest", "searched", "moved")),
+    Plan(4, tuple(METHODS)),
+    Plan(4, ("moved",), text="few"),
+    Plan(4, ("moved",), text=_OWN),
+    Plan(4, ("largest", "searched", "moved"), 32),
+    Plan(3, ("largest", "searched", "compensated", "moved")),
+    *(Plan(bits, ("searched", "moved"), levels=True) for bits in (6, 4, 3, 2)),
 )
 
 
@@ -67,11 +83,13 @@ def texts_of(data: str, split: str, count: int) -> list[str]:
     return [row.text for row in rows[:count] if isinstance(row, TextRow)]
 
 
-def records_by(method: str, model: Model, texts: Sequence[str], bits: int, block: int | None = None) -> Records:
+def records_by(method: str, model: Model, texts: Sequence[str], plan: Plan) -> Records:
     """Records of all weights of a model, and of the token table, which has no inputs."""
-    tensors = model.tensors()
+    tensors, bits, block = model.tensors(), plan.bits, plan.block
 
-    def plain(weight: Values) -> Quantized:
+    def plain(weight: Values) -> Record:
+        if plan.levels:
+            return cluster_rows(weight, bits)
         if method != "largest":
             return quantize_searched(weight, bits, block)
         return quantize_rows(weight, bits) if block is None else quantize_groups(weight, bits, block)
@@ -95,7 +113,8 @@ def records_by(method: str, model: Model, texts: Sequence[str], bits: int, block
         return found | made
 
     def make(name: str, weight: Values, inputs: Inputs) -> Record:
-        return quantize_compensated(weight if method == "moved" else tensors[name], bits, inputs, block)
+        own = weight if method == "moved" else tensors[name]
+        return cluster_compensated(own, bits, inputs) if plan.levels else quantize_compensated(own, bits, inputs, block)
 
     return found | sequential_records(model, {f"{n}.weight": v for n, v in linears.items()}, found, {}, make, texts)
 
@@ -127,28 +146,27 @@ def map_errors(model: Model, records: Records, moments: Mapping[str, Values]) ->
     return found
 
 
-def compare(
-    model: Model, plans: Sequence[tuple[int, int | None, tuple[str, ...], str]], report: Callable[[str], None]
-) -> list[dict[str, Any]]:
+def compare(model: Model, plans: Sequence[Plan], report: Callable[[str], None]) -> list[dict[str, Any]]:
     """A row for each method of each plan."""
     held_out = {data: texts_of(data, "test", _HELD_OUT_TEXTS) for data in _HELD_OUT}
     linears = [name for name in linear_maps(model.module) if f"{name}.weight" in model.tensors()]
     moments = second_moments(model, [text for texts in held_out.values() for text in texts], linears)
     calibration = {"built-in": list(_BUILTIN), "few": list(TEXTS), _OWN: texts_of(_OWN, "train", _OWN_TEXTS)}
     rows = []
-    for bits, block, methods, text in plans:
-        for method in methods:
+    for plan in plans:
+        for method in plan.methods:
             start = time.process_time()
-            records = records_by(method, model, calibration[text], bits, block)
+            records = records_by(method, model, calibration[plan.text], plan)
             seconds = time.process_time() - start
-            row: dict[str, Any] = {"bits": bits, "block": block, "method": method, "cpu_seconds": round(seconds, 1)}
+            row: dict[str, Any] = {"bits": plan.bits, "block": plan.block, "levels": plan.levels, "method": method}
             looks = method not in ("largest", "searched")
-            row |= {"texts": len(calibration[text]) if looks else 0, "text": text if looks else None}
+            row |= {"texts": len(calibration[plan.text]) if looks else 0, "text": plan.text if looks else None}
+            row["cpu_seconds"] = round(seconds, 1)
             row["loss"] = losses(model, records, held_out)
             # Where weights are moved, the output that is aimed at is no longer this one.
             if method != "moved":
                 row["map_errors"] = map_errors(model, records, moments)
-            report(f"{bits} bits, block {block}, {method}, {text}: {row['loss']}, {seconds:.1f} s")
+            report(f"{plan}, {method}: {row['loss']}, {seconds:.1f} s")
             rows.append(row)
     return rows
 
@@ -156,9 +174,9 @@ def compare(
 @click.command()
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The JSON file to write.")
 def main(out: Path) -> None:
-    """Measure on the built-in model and write the result; takes some three minutes."""
+    """Measure on the built-in model and write the result; takes some ten minutes."""
     model = load("minilm-l6")
-    rows = compare(model, _PLANS, lambda line: click.echo(line, err=True))
+    rows = compare(model, PLANS, lambda line: click.echo(line, err=True))
     content = {"model": model.name, "held_out_texts": _HELD_OUT_TEXTS, "environment": environment(), "rows": rows}
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")

@@ -32,6 +32,7 @@ DOCUMENTS = (
     "docs/training.md",
 )
 _RESULTS = Path(__file__).parent / "results"
+_KINDS = {(None, False): "", (32, False): ", groups of 32", (None, True): ", levels"}
 # Built-in text: all of it, and the list that smoothing looks at.
 _TEXTS = {"built-in": "ours", "few": "ours"}
 
@@ -86,7 +87,7 @@ def codes(content: dict[str, Any]) -> str:
     for row in content["rows"]:
         errors = row.get("map_errors")
         cells = [
-            f"{row['bits']}" if row["block"] is None else f"{row['bits']}, groups of {row['block']}",
+            f"{row['bits']}{_KINDS[row['block'], row['levels']]}",
             METHODS[row["method"]],
             f"{row['texts']} of {_TEXTS.get(row['text'], row['text'])}" if row["texts"] else "none",
             *(f"{row['loss'][kind]['mean']:.2g}, most {row['loss'][kind]['most']:.2g}" for kind in kinds),
