@@ -27,6 +27,7 @@ from mobilekit.compression.plan import plan_of
 from mobilekit.compression.preview import record_bytes
 from mobilekit.compression.quantize import quantize_rows
 from mobilekit.compression.records import Dense, Quantized, Record
+from mobilekit.compression.rounding import round_activations
 from mobilekit.errors import unknown
 from mobilekit.evaluation.intervals import Interval, mean_of, paired_bootstrap, wilson
 from mobilekit.models.load import load
@@ -107,6 +108,7 @@ def _compressed(fold: Fold, variant: Variant) -> tuple[Model, CompressedModel]:
     if variant.plain:
         compressed = rounded(model, compressed)
     model.load_tensors(compressed.decoded())
+    round_activations(model.module, compressed)
     return model, compressed
 
 

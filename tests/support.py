@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from mobilekit.compression.activations import Activation, Static, bias_scale
 from mobilekit.compression.compressed import CompressedModel
 from mobilekit.compression.quantize import to_bfloat16
 from mobilekit.compression.records import Clustered, Dense, Quantized, Record
@@ -32,6 +33,9 @@ WORDS = HeadConfig("fill-mask", activation="gelu")
 FORMS: dict[str, tuple[int, int | None]] = {"int8": (8, None), "int4": (4, None), "int4-g32": (4, 32)}
 # The clustered ones: bits.
 CLUSTERS = {f"pal{bits}": bits for bits in (8, 6, 4, 3, 2, 1)}
+FORMS |= {"int8-static": (8, None)}
+# Of these, `with_static` fixes the scales of activations.
+STATIC_PARTS = ("query", "key", "value", "output", "up")
 DENSE_EMBEDDING = HeadConfig("sentence-embedding", dense=(DenseConfig(64, 32, True, "tanh"),))
 
 
@@ -113,7 +117,25 @@ def random_compressed(
         for name, weights in smoothed_linears(list(records)).items():
             multiplier = rng.choice([0.5, 0.625, 0.875, 1.0, 1.25, 1.75, 2.0], size=records[weights[0]].shape[1])
             records[name] = Dense(multiplier.astype(np.float32))
-    return CompressedModel(encoder, head, scheme, dict(sorted(records.items())))
+    made = CompressedModel(encoder, head, scheme, dict(sorted(records.items())))
+    return with_static(made, rng) if scheme == "int8-static" else made
+
+
+def with_static(model: CompressedModel, rng: np.random.Generator) -> CompressedModel:
+    """The same with scales of activations around most linear maps of the layers, which nothing could have derived."""
+    records, activations = dict(model.records), {}
+    for name in sorted(name.removesuffix(".weight") for name in records):
+        if not name.startswith("layers.") or name.rpartition(".")[2] not in STATIC_PARTS:
+            continue
+        weight, bias = records[f"{name}.weight"], records[f"{name}.bias"]
+        assert isinstance(weight, Quantized)
+        scales = rng.uniform(0.03, 0.05, size=2).astype(np.float16).astype(float)
+        zero_points = rng.integers(-20, 20, size=2)
+        static = Static(*(Activation(float(s), int(z)) for s, z in zip(scales, zero_points, strict=True)))
+        unit = bias_scale(weight.scale, static.input)
+        records[f"{name}.bias"] = Dense(np.rint(bias.decode() / unit) * unit)
+        activations[name] = static
+    return replace(model, records=records, activations=activations)
 
 
 def foreign_codes(rng: np.random.Generator, shape: tuple[int, ...], bits: int, block: int | None) -> Quantized:

@@ -78,7 +78,15 @@ def show_plan(found: dict[str, Any]) -> None:
         sums = found[what]
         said = f"{sums['parameters']:,} parameters, {sums['bytes'] / 1e6:.2f} MB"
         click.echo(f"{what:<8} {said}, {sums['bits']:.2f} bits each on average")
+    if static := [row["name"] for row in found["tensors"] if row["static"]]:
+        click.echo(static_line(static))
     click.echo(f"Core ML  from iOS {found['minimum_ios']}")
+
+
+def static_line(weights: Sequence[str]) -> str:
+    """Around which linear maps activations are rounded with fixed scales; weights: theirs."""
+    names = (name.removesuffix(".weight") for name in sorted(weights, key=_places))
+    return f"activations with fixed scales around {len(weights)} linear maps: {', '.join(names)}"
 
 
 def _places(name: str) -> list[str | int]:

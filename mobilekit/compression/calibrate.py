@@ -59,13 +59,16 @@ def input_magnitudes(model: Model, texts: Sequence[str]) -> dict[str, NDArray[np
     return {name: values.float().numpy() for name, values in largest.items()}
 
 
-def batches(model: Model, texts: Sequence[str]) -> Iterator[tuple[Tensor, Tensor]]:
-    """Ids and mask of texts, int32 [batch, length] each: texts of like length together, the shortest first."""
+def batches(model: Model, texts: Sequence[str], most: int = _BATCH_TOKENS) -> Iterator[tuple[Tensor, Tensor]]:
+    """Ids and mask of texts, int32 [batch, length] each: texts of like length together, the shortest first.
+
+    most: how many tokens there may be in a batch of several texts.
+    """
     encoded = sorted(_encoded(model, texts), key=len)
     while encoded:
         # The longest that is taken decides how many fit.
         count = 1
-        while count < len(encoded) and (count + 1) * len(encoded[count]) <= _BATCH_TOKENS:
+        while count < len(encoded) and (count + 1) * len(encoded[count]) <= most:
             count += 1
         taken, encoded = encoded[:count], encoded[count:]
         ids = np.zeros((count, len(taken[-1])), np.int32)

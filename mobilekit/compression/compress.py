@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from mobilekit.compression.calibrate import checked_texts, input_magnitudes, linear_maps
 from mobilekit.compression.compensate import Inputs
 from mobilekit.compression.compressed import CompressedModel
-from mobilekit.compression.plan import Plan, is_weight, plan_of
+from mobilekit.compression.plan import Plan, is_weight, part_of, plan_of
 from mobilekit.compression.records import Record
 from mobilekit.compression.schemes.registry import Scheme
 from mobilekit.compression.sequential import Make, sequential_records
 from mobilekit.compression.smooth import multipliers, smoothed_linears, smoothing
+from mobilekit.compression.static import with_activations
 from mobilekit.errors import CompressionError
 from mobilekit.text.calibration import TEXTS
 from mobilekit.text.calibration_more import MORE_TEXTS
@@ -64,7 +65,16 @@ def compress(model: Model, scheme: str | Scheme | Plan, texts: Sequence[str] | N
             records[name] = make(values)
     if weights:
         records |= sequential_records(model, weights, records, divided_by, _calibrated(chosen), many)
-    return CompressedModel(model.config, model.head, plan.name, dict(sorted(records.items())), tuple(plan.to_json()))
+    rules_said = tuple(plan.to_json())
+    compressed = CompressedModel(model.config, model.head, plan.name, dict(sorted(records.items())), rules_said)
+    static = _static(records.keys() & chosen.keys(), chosen)
+    return with_activations(model, compressed, static, many) if static else compressed
+
+
+def _static(names: Collection[str], chosen: Mapping[str, Scheme]) -> set[str]:
+    """What may have activations with fixed scales; its bias changes too, which a plan may leave to other rules."""
+    others = {part_of(name) for name in names if not chosen[name].static}
+    return {part_of(name) for name in names if chosen[name].static} - others
 
 
 def _strengths(chosen: Mapping[str, Scheme]) -> dict[str, float]:

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mobilekit.compression.activations import Static, bias_scale, is_whole, static_from_json
 from mobilekit.compression.records import Clustered, Dense, Outliers, Quantized, Record
 from mobilekit.compression.smooth import unsmoothed
-from mobilekit.errors import InputError, MobilekitError
+from mobilekit.errors import CompressionError, InputError, MobilekitError
 from mobilekit.models.config import EncoderConfig, HeadConfig, encoder_from_dict, head_from_dict, to_dict
 
 POSITIONS = "embeddings.position.weight"
@@ -28,7 +29,8 @@ class CompressedModel:
 
     Schemes that smooth have a vector `layers.0.attention.smooth.weight` more for each input that is smoothed.
     A shared layer's tensors carry the index of the layer that owns them (`EncoderConfig.attention_of`). scheme: its
-    name, or the plan's. plan: the plan's rules (`Plan.to_json`); none: the scheme holds for every tensor.
+    name, or the plan's. plan: the plan's rules (`Plan.to_json`); none: the scheme holds for every tensor. activations:
+    by the name of a linear map (`layers.0.ffn.up`), how its input and output are rounded where that is fixed.
     """
 
     encoder: EncoderConfig
@@ -36,6 +38,16 @@ class CompressedModel:
     scheme: str
     records: Mapping[str, Record] = field(repr=False)
     plan: tuple[dict[str, Any], ...] = field(default=(), repr=False)
+    activations: Mapping[str, Static] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        for name, static in self.activations.items():
+            weight, bias = (self.records.get(f"{name}.{part}") for part in ("weight", "bias"))
+            if not isinstance(weight, Quantized) or (weight.bits, weight.groups) != (8, 1):
+                raise CompressionError(f"{name} has activations with fixed scales, but no int8 weight.")
+            unit = bias_scale(weight.scale, static.input)
+            if bias is None or bias.shape != unit.shape or not is_whole(bias.decode(), unit):
+                raise CompressionError(f"{name} has activations with fixed scales, but no bias in whole numbers.")
 
     @property
     def rules(self) -> list[dict[str, Any]]:
@@ -58,8 +70,9 @@ class CompressedModel:
         return values[first : first + length]
 
     def digest(self) -> str:
-        """sha256 of all records and their names."""
+        """sha256 of all records and their names, and of fixed scales where there are any."""
         lines = [f"{record.fingerprint()}  {name}\n" for name, record in sorted(self.records.items())]
+        lines += [f"{json.dumps(static.to_json())}  {name}\n" for name, static in sorted(self.activations.items())]
         return hashlib.sha256("".join(lines).encode()).hexdigest()
 
     @property
@@ -94,6 +107,7 @@ def save_records(model: CompressedModel, path: Path) -> None:
                 outliers.append(name)
         else:
             tensors[name] = np.ascontiguousarray(record.values)
+    static = {name: each.to_json() for name, each in model.activations.items()}
     about = {
         "format": _FORMAT,
         "encoder": to_dict(model.encoder),
@@ -103,6 +117,7 @@ def save_records(model: CompressedModel, path: Path) -> None:
         "bits": bits,
         "clustered": clustered,
         **({"outliers": outliers} if outliers else {}),
+        **({"activations": static} if static else {}),
     }
     # One entry: safetensors writes several in an order of its own.
     path.write_bytes(save(tensors, metadata={"mobilekit": json.dumps(about, sort_keys=True)}))
@@ -134,7 +149,8 @@ def load_records(path: Path) -> CompressedModel:
             records[name] = Dense(values)
         encoder, head = encoder_from_dict(about["encoder"]), head_from_dict(about["head"])
         plan = tuple(about.get("plan", []))
-        return CompressedModel(encoder, head, str(about["scheme"]), dict(sorted(records.items())), plan)
+        static = {str(name): static_from_json(each) for name, each in sorted(about.get("activations", {}).items())}
+        return CompressedModel(encoder, head, str(about["scheme"]), dict(sorted(records.items())), plan, static)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise InputError(f"{path}: incomplete records ({error}); compress again.") from error
     except MobilekitError as error:

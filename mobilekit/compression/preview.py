@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mobilekit.compression.compress import compress
-from mobilekit.compression.plan import Plan, is_weight
+from mobilekit.compression.plan import Plan, is_weight, part_of
 from mobilekit.compression.records import Clustered, Quantized, Record
 from mobilekit.models.model import Model
 
@@ -25,6 +25,7 @@ class Kept:
     rule: the index of the rule that won, None where none names it. scheme: its name, `skip`, or `smoothing` for a
     vector that is there in addition and has no parameter of the model. is_weight: whether schemes compress it. bytes:
     of codes, scales and codebooks, or of the values. error: distance from the float tensor over that one's length.
+    static: whether it is the weight of a linear map between activations with fixed scales.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Kept:
     parameters: int
     bytes: int
     error: float
+    static: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,8 @@ def preview(model: Model, plan: Plan, texts: Sequence[str] | None = None) -> lis
         index = next((i for i, each in enumerate(plan.rules) if each is rule), None)
         weight = is_weight(name, values.ndim)
         error = relative_error(values, decoded[name])
-        found.append(Kept(name, index, rule.scheme.name, weight, values.size, record_bytes(record), error))
+        static = weight and part_of(name) in compressed.activations
+        found.append(Kept(name, index, rule.scheme.name, weight, values.size, record_bytes(record), error, static))
     return found
 
 

@@ -40,10 +40,14 @@ class EagerEngine:
         return
 
 
-def decoded_module(model: CompressedModel) -> EncoderWithHead:
-    """A torch module with the weights decoded from the records, in evaluation mode."""
+def decoded_module(model: CompressedModel, rounded: bool = True) -> EncoderWithHead:
+    """A torch module with the weights decoded from the records, in evaluation mode.
+
+    rounded: whether activations whose scales a record fixes are rounded so.
+    """
     import torch
 
+    from mobilekit.compression.rounding import round_activations
     from mobilekit.models.model import EncoderWithHead, tensor_name
 
     with torch.device("meta"):
@@ -54,6 +58,8 @@ def decoded_module(model: CompressedModel) -> EncoderWithHead:
     with torch.no_grad():
         for name, parameter in module.named_parameters():
             parameter.copy_(torch.from_numpy(decoded[tensor_name(name)]))
+    if rounded:
+        round_activations(module, model)
     return module.requires_grad_(False)
 
 

@@ -126,7 +126,7 @@ class ClusteredModule(nn.Module):
     model: gets the decoded weights. compressed: its records. embeddings: whether those learn, too.
 
     Tensors that are quantized or float16 stay as they are; float32 ones learn. Raises InputError when nothing of the
-    records is clustered.
+    records is clustered, and when scales of activations are fixed.
     """
 
     def __init__(self, model: Model, compressed: CompressedModel, embeddings: bool = True) -> None:
@@ -134,6 +134,11 @@ class ClusteredModule(nn.Module):
         found = {name: r for name, r in compressed.records.items() if isinstance(r, Clustered)}
         if not found:
             raise InputError(f"scheme {compressed.scheme} clusters no weights; take pal2, pal3 or pal4.")
+        if compressed.activations:
+            # They were fixed for the weights and biases as they are.
+            raise InputError(
+                f"plan {compressed.scheme} fixes scales of activations, which cannot be trained; take int8."
+            )
         model.load_tensors(compressed.decoded())
         self.module, self._model, self._compressed = model.module, model, compressed
         divided_by = {name: vector.decode() for name, vector in multipliers(compressed.records).items()}

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from mobilekit.compression.compress import compress
 from mobilekit.compression.plan import Plan, Rule, is_weight, part_of
 from mobilekit.compression.preview import record_bytes
+from mobilekit.compression.rounding import rounded_activations
 from mobilekit.compression.schemes.registry import Scheme
 from mobilekit.errors import CompressionError, InputError
 from mobilekit.evaluation.comparison import Drop, Yardstick, yardstick
@@ -176,7 +177,8 @@ class _Subject:
         except CompressionError as error:
             return Measured(group.name, scheme.name, refused=str(error))
         self._variant.load_tensors(compressed.decoded())
-        found, _ = self._answered(self._variant)
+        with rounded_activations(self._variant.module, compressed):
+            found, _ = self._answered(self._variant)
         base, weights = self.base, [compressed.records[name] for name in group.weights]
         return Measured(
             group.name,

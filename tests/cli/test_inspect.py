@@ -41,6 +41,14 @@ def test_plan_as_json_has_every_tensor(capsys: pytest.CaptureFixture[str]) -> No
     assert found["rules"] == [{"pattern": "*", "scheme": "int8", **found["rules"][0]}]
 
 
+def test_maps_with_fixed_scales_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "inspect", "tiny-classifier", "--plan", "int8-static", "--json")
+    static = [row["name"] for row in json.loads(out)["tensors"] if row["static"]]
+    assert code == 0 and static and all(name.startswith("layers.") and name.endswith(".weight") for name in static)
+    code, out, _ = run(capsys, "inspect", "tiny-classifier", "--plan", "int8-static")
+    assert f"activations with fixed scales around {len(static)} linear maps: layers." in out and "from iOS 17" in out
+
+
 def test_own_text_changes_what_calibrated_schemes_do(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "own.txt").write_text("A fine film.\nNever again!\n")
     line = ["inspect", "tiny-classifier", "--plan", "int4", "--json"]

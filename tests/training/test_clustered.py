@@ -277,5 +277,14 @@ def test_a_scheme_without_clusters_is_refused() -> None:
         ClusteredModule(model, compress(model, "int8"))
 
 
+def test_activations_with_fixed_scales_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "some.toml"
+    rules = (("*", "pal3"), ("layers.*.attention.*", "int8-static"))
+    file.write_text("".join(f'[[rule]]\npattern = "{p}"\nscheme = "{s}"\n' for p, s in rules), encoding="utf-8")
+    model = load("tiny-classifier")
+    with pytest.raises(InputError, match="plan some fixes scales of activations, which cannot be trained; take int8"):
+        ClusteredModule(model, compressed_of(model, str(file)))
+
+
 def _equal(ours: Mapping[str, np.ndarray], theirs: Mapping[str, np.ndarray]) -> bool:
     return set(ours) == set(theirs) and all(np.array_equal(ours[name], theirs[name]) for name in ours)

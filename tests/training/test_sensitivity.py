@@ -113,6 +113,20 @@ def test_groups_that_a_scheme_cannot_hold_are_refused_by_row() -> None:
     assert (found["layers.0.ffn"].distance or 0) > 0
 
 
+def test_what_fixed_scales_of_activations_lose_is_measured() -> None:
+    schemes = [scheme("int8"), scheme("int8-static")]
+    found = sensitivity(load("tiny-classifier"), schemes, labelled("tiny-classifier"), 32, texts=FEW)
+    eight, static = (by_group(found, each.name) for each in schemes)
+    assert static["layers.0.attention"].distance != eight["layers.0.attention"].distance
+    assert static["layers.0.attention"].bits == eight["layers.0.attention"].bits
+    assert "int8-static is for linear maps of layers" in static["head"].refused
+    # What one row leaves behind would be in all that follow.
+    again = by_group(
+        sensitivity(load("tiny-classifier"), schemes[:1], labelled("tiny-classifier"), 32, texts=FEW), "int8"
+    )
+    assert again == eight
+
+
 def test_limit_takes_fewer_rows_and_says_so() -> None:
     found = sensitivity(load("tiny-classifier"), [scheme("fp32")], labelled("tiny-classifier"), 32, limit=4, texts=FEW)
     assert (found.data["rows"], found.data["of"]) == (4, len(FEW))

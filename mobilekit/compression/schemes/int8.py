@@ -6,7 +6,7 @@ from mobilekit.compression.quantize import quantize_rows
 from mobilekit.compression.schemes.floats import single
 from mobilekit.compression.schemes.registry import Scheme, register
 
-register(
+INT8 = register(
     Scheme(
         "int8",
         "int8 weights, a scale a channel or embedding row; activations int8 on the fly where the engine has it",

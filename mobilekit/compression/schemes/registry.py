@@ -29,7 +29,8 @@ class Scheme:
     `weights`, and text is not looked at for it). smooth: how much of activations' outliers is moved into the weights
     first, 0 to 1. about: one line for tables. minimum_ios: least iOS whose Core ML holds it. options: numbers that a
     plan's rules may give, by name, and which; configure: makes the scheme for some of them. check: raises
-    CompressionError for the shape of a matrix that it cannot hold.
+    CompressionError for the shape of a matrix that it cannot hold. static: whether activations around linear maps of
+    the layers are rounded with scales that are fixed on text.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Scheme:
     options: Mapping[str, range] = field(default_factory=dict)
     configure: Callable[..., Scheme] | None = None
     check: Callable[[tuple[int, ...]], None] = lambda shape: None
+    static: bool = False
 
     @property
     def is_float(self) -> bool:
@@ -51,7 +53,7 @@ class Scheme:
     @property
     def looks_at_text(self) -> bool:
         """Whether what comes out depends on the text that activations are looked at with."""
-        return bool(self.smooth) or self.calibrated is not None
+        return bool(self.smooth) or self.static or self.calibrated is not None
 
     def configured(self, **options: int) -> Scheme:
         """The scheme with some of its options."""
