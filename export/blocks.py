@@ -8,8 +8,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.ao.quantization.fx import _decomposed  # noqa: F401  (defines the operators of `quantized_decomposed`)
 from torch.nn import functional
 
+from mobilekit.compression.activations import LEAST_CODE, MOST_CODE, Activation, Static
 from mobilekit.compression.compressed import CompressedModel
 from mobilekit.compression.records import Record
 from mobilekit.models.activations import FUNCTIONS
@@ -31,6 +33,25 @@ class Linear(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Affine map."""
         return functional.linear(x, self.weight, self.bias)
+
+
+class StaticLinear(Linear):
+    """The same map between activations that are rounded to int8 with fixed scales; smoothing comes before it."""
+
+    def __init__(self, weight: Record, bias: Record | None, static: Static) -> None:
+        super().__init__(weight, bias)
+        self.static = static
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Round, map, round."""
+        return rounded(super().forward(rounded(x, self.static.input)), self.static.output)
+
+
+def rounded(x: Tensor, activation: Activation) -> Tensor:
+    """x as its int8 codes hold it: the pair of operators that engines look for."""
+    form = (activation.scale, activation.zero_point, LEAST_CODE, MOST_CODE, torch.int8)
+    codes = torch.ops.quantized_decomposed.quantize_per_tensor(x, *form)
+    return torch.ops.quantized_decomposed.dequantize_per_tensor(codes, *form)
 
 
 class Embedding(nn.Module):
@@ -95,7 +116,12 @@ class Blocks:
 
     def linear(self, name: str) -> nn.Module:
         """The linear map whose weight is `name`.weight."""
-        return self._once(name, lambda: self.make_linear(self._record(name, "weight"), self._optional(name, "bias")))
+        return self._once(name, lambda: self._linear(name))
+
+    def _linear(self, name: str) -> nn.Module:
+        weight, bias = self._record(name, "weight"), self._optional(name, "bias")
+        static = self.model.activations.get(name)
+        return self.make_linear(weight, bias) if static is None else self.make_static(weight, bias, static)
 
     def tied(self, name: str, table: str) -> nn.Module:
         """A linear map whose weight is the table `table`.weight and whose bias is its own, `name`.bias."""
@@ -127,6 +153,10 @@ class Blocks:
     def make_linear(self, weight: Record, bias: Record | None) -> nn.Module:
         """Override to write a linear map in the engine's form."""
         return Linear(weight, bias)
+
+    def make_static(self, weight: Record, bias: Record | None, static: Static) -> nn.Module:
+        """Override to write a linear map between rounded activations in the engine's form."""
+        return StaticLinear(weight, bias, static)
 
     def make_embedding(self, table: Record) -> nn.Module:
         """Override to write a table in the engine's form."""

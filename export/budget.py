@@ -30,6 +30,8 @@ def floor_bytes(target: Target, scheme: str, tensors: Iterable[Json]) -> int:
             scale = target.scale_bytes if groups == 1 else target.group_scale_bytes
             total += entry["bytes"] + entry["shape"][0] * groups * scale
         else:
+            # A bias in whole numbers says what each is worth.
+            total += entry["shape"][0] * target.bias_scale_bytes if "int32" in entry["sha256"] else 0
             total += entry["bytes"] * 8 // entry["bits"] * _float_bytes(target, scheme, entry)
     return total
 
@@ -43,9 +45,17 @@ def graph_bytes(target: Target, scheme: str, tensors: Sequence[Json], layers: in
     rows = sum(sorted(lengths)[:-1]) * next(widths, 0)
     overhead = target.overhead
     each = overhead.per_length + overhead.per_layer * layers
+    each += overhead.per_static * static_uses(tensors, layers)
     if tables := sum(entry["kind"] == "clustered" for entry in tensors):
         each += overhead.per_table * tables + overhead.per_product * (_PRODUCTS * layers + _OTHER_PRODUCTS)
     return overhead.once + each * len(lengths) + rows
+
+
+def static_uses(tensors: Iterable[Json], layers: int) -> int:
+    """How many linear maps of a graph have fixed scales around them; one that layers share counts in each."""
+    names = {entry["name"]: "activations" in entry for entry in tensors if entry["name"].startswith("layers.")}
+    owners = {name.split(".")[1] for name in names}
+    return -(-sum(names.values()) * layers // max(1, len(owners)))
 
 
 def budget_bytes(target: Target, scheme: str, tensors: Sequence[Json], layers: int, lengths: Sequence[int]) -> int:

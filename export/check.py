@@ -109,12 +109,8 @@ def check_weights(artifact: Artifact) -> CheckResult:
     content = artifact.manifest.content
     stored = stored_weights(find_target(artifact.manifest.target), artifact.model_path)
     found = compare(stored, content["tensors"])
-    said = f"{found.equal} of {len(content['tensors'])} equal"
-    if found.missing:
-        said += f"; not in the file: {_some(found.missing)}"
-    if found.repeated:
-        said += f"; stored more than once: {_some(found.repeated)}"
-    return CheckResult("weights", not found.missing and not found.repeated, said, "all equal, each once")
+    said = f"{found.equal} of {len(content['tensors'])} equal" + (f"; {found.faults}" if found.faults else "")
+    return CheckResult("weights", found.holds, said, "all equal, each once")
 
 
 def check_bytes(artifact: Artifact) -> CheckResult:

@@ -60,4 +60,8 @@ def _values(weight: StoredWeight) -> NDArray[np.float32]:
     if weight.codes is None:
         assert weight.values is not None
         return weight.values.astype(np.float32)
+    if weight.codes.dtype == np.int32:
+        # A bias in whole numbers.
+        assert weight.scale is not None
+        return weight.codes.astype(np.float32) * weight.scale.reshape(-1)
     return stored_record(weight).decode()

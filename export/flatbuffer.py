@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-_I32, _U16, _U32 = struct.Struct("<i"), struct.Struct("<H"), struct.Struct("<I")
+_I32, _U16, _U32, _F32 = (struct.Struct(f"<{kind}") for kind in "iHIf")
 
 
 class Table:
@@ -43,6 +43,11 @@ class Table:
         """An integer of the struct module's `kind`, 0 where the field is left out."""
         field = self._field(slot)
         return 0 if field is None else int(struct.unpack_from(f"<{kind}", self._data, field)[0])
+
+    def real(self, slot: int) -> float:
+        """A float32, 0 where the field is left out."""
+        field = self._field(slot)
+        return 0.0 if field is None else float(_F32.unpack_from(self._data, field)[0])
 
     def table(self, slot: int) -> Table | None:
         """The table that a field points to."""

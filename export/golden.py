@@ -72,7 +72,8 @@ def golden(compressed: CompressedModel, model: Model, lengths: Sequence[int]) ->
     """Manifest entries: text, ids, the smallest exported length that holds them, and torch's float32 output."""
     import torch
 
-    module = decoded_module(compressed)
+    # Rounded activations are what an artifact is held for, not what it is held against.
+    module = decoded_module(compressed, rounded=False)
     entries = []
     for item in golden_texts(model, lengths):
         ids, types = item.encoded.ids, item.encoded.type_ids

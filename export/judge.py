@@ -156,7 +156,7 @@ def judge_of_export(
 ) -> Judge:
     """A judge of all targets of one export; teacher, float model and decoded weights answer the rows now, once."""
     judge = Judge(gate, model.head, min(max(lengths), model.tokenizer.max_length))
-    decoded = replace(model, module=decoded_module(compressed))
+    decoded = replace(model, module=decoded_module(compressed, rounded=False))
     judge.ask({TEACHER: ordered(gate.teacher, model.head), FLOAT: gate.float_of(model), DECODED: decoded}, report)
     return judge
 

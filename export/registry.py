@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mobilekit.artifact import MANIFEST_FILE, Artifact
+from mobilekit.compression.activations import Static
 from mobilekit.errors import ArtifactError, InputError, unknown
 
 if TYPE_CHECKING:
@@ -63,16 +64,19 @@ class Emission:
 class StoredWeight:
     """A weight as it stands in an artifact: codes (int8 [rows, columns]) and scale (float32 [rows, groups]), or values.
 
-    codebook: int8 [codebooks, levels] where the codes (then uint8) are of levels. bits: of each code. copies: how many
-    times its bytes are in the file (1 unless something went wrong).
+    codebook: int8 [codebooks, levels] where the codes (then uint8) are of levels. A bias in whole numbers has int32
+    codes [rows] and a scale each. bits: of each code. copies: how many times its bytes are in the file (1 unless
+    something went wrong). activations: with which fixed scales activations are rounded before and after it, wherever it
+    is used so.
     """
 
-    codes: NDArray[np.int8] | NDArray[np.uint8] | None = None
+    codes: NDArray[np.int8] | NDArray[np.uint8] | NDArray[np.int32] | None = None
     scale: NDArray[np.float32] | None = None
     values: NDArray[np.floating] | None = None
     copies: int = 1
     bits: int = 8
     codebook: NDArray[np.int8] | None = None
+    activations: frozenset[Static] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,8 @@ class Overhead:
 
     once: whatever is exported. per_length: for each exported length. per_layer: for each layer and exported length.
     More where clustered weights have codebooks, for each exported length: per_table for each of them, per_product for
-    each use, whose scale is an operation of its own.
+    each use, whose scale is an operation of its own. per_static: more for each use of a linear map whose activations
+    have fixed scales, and exported length.
     """
 
     once: int
@@ -107,6 +112,7 @@ class Overhead:
     per_layer: int
     per_table: int = 0
     per_product: int = 0
+    per_static: int = 0
 
 
 @dataclass(frozen=True)
@@ -115,12 +121,12 @@ class Target:
 
     extra: the pip extra. schemes: what it can hold. refused: by scheme, why it is not among them. refused_options: by
     the name of a scheme's option, why no scheme can have it. scale_bytes: bytes a scale takes in the file, with its
-    zero point; group_scale_bytes: the same where a row has several. rest_bytes: by
-    scheme, bytes of a value that is not quantized, where they are less than its record's own. codebooks: whether the
-    file holds clustered weights as codes with their codebooks, else as int8 of few levels. usage: Markdown for the
-    artifact's README, with {file}, {class}, {entry}, {length}, {output} and {size} to fill in. read_weights,
-    read_inputs and attached_bytes (of what the file carries for task libraries, vocabulary and all) work on the file
-    alone, in any process, without the engine.
+    zero point; group_scale_bytes: the same where a row has several; bias_scale_bytes: the same of a bias in whole
+    numbers. rest_bytes: by scheme, bytes of a value that is not quantized, where they are less than its record's own.
+    codebooks: whether the file holds clustered weights as codes with their codebooks, else as int8 of few levels.
+    usage: Markdown for the artifact's README, with {file}, {class}, {entry}, {length}, {output} and {size} to fill in.
+    read_weights, read_inputs and attached_bytes (of what the file carries for task libraries, vocabulary and all) work
+    on the file alone, in any process, without the engine.
     """
 
     name: str
@@ -140,6 +146,7 @@ class Target:
     refused_options: Mapping[str, str] = field(default_factory=dict)
     group_scale_bytes: int = 0
     codebooks: bool = False
+    bias_scale_bytes: int = 0
 
 
 def lazily(module: str, function: str) -> Callable[..., Any]:

@@ -22,6 +22,13 @@ from mobilekit.compression.compressed import CompressedModel
 _TARGETS = {16: ct.target.iOS16, 17: ct.target.iOS17, 18: ct.target.iOS18}
 # It guards a gather against negative ids, which no tokenizer makes, with five operations.
 _LEFT_OUT = {"common::guard_negative_gather_indices"}
+# They would move and change the scales around activations that a record fixes.
+_LEFT_OUT |= {
+    "common::int_op_canonicalization",
+    "common::nullify_redundant_quantization_zero_point",
+    "common::dequantize_quantize_pair_elimination",
+    "common::distributive_quantized_binary_op_scale_normalization",
+}
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from export.coreml.levels import LOOK_UP, UNIT, read_levels, row_scales
 from export.registry import StoredInput, StoredWeight
+from mobilekit.compression.activations import Activation, Static
 from mobilekit.compression.bitfields import pack_bits
 from mobilekit.compression.nibbles import pack_nibbles
 from mobilekit.errors import ArtifactError
 from mobilekit.runtimes.mil.package import Package, input_shapes, open_package
-from mobilekit.runtimes.mil.program import Literal, Operation, read_functions
+from mobilekit.runtimes.mil.program import Function, Literal, Name, Operation, read_functions
 
 # Where a compressed constant keeps its codes.
 _CODES = {"constexpr_affine_dequantize": "quantized_data", "constexpr_blockwise_shift_scale": "data"}
@@ -31,15 +33,17 @@ def read_weights(path: Path) -> list[StoredWeight]:
     package = open_package(path)
     functions = read_functions(package)
     copies = _Copies(package)
-    seen: set[tuple[object, ...]] = set()
-    stored: list[StoredWeight] = []
+    stored: dict[tuple[object, ...], StoredWeight] = {}
     for function in functions.values():
-        scales = row_scales(function)
-        for key, weight in filter(None, (_stored(operation, copies, scales) for operation in function.operations)):
-            if key not in seen:
-                seen.add(key)
-                stored.append(weight)
-    return stored
+        scales, static = row_scales(function), _static(function)
+        for operation in function.operations:
+            found = _stored(operation, copies, scales)
+            if found is not None:
+                key, weight = found
+                known = stored.setdefault(key, weight)
+                around = known.activations | static.get(operation.name, set())
+                stored[key] = replace(known, activations=around)
+    return list(stored.values())
 
 
 def read_inputs(path: Path) -> list[StoredInput]:
@@ -53,6 +57,41 @@ def read_inputs(path: Path) -> list[StoredInput]:
         for feature in function.input
         for shape in input_shapes(feature)
     ]
+
+
+def _static(function: Function) -> dict[str, set[Static]]:
+    """By the name of a constant, the fixed scales around linear maps whose weight it is."""
+    makers = {operation.name: operation for operation in function.operations}
+    readers = {_name(o, "input"): o for o in function.operations if o.kind == "quantize"}
+    found: dict[str, set[Static]] = {}
+    for operation in function.operations:
+        given = makers.get(_name(operation, "x")) if operation.kind == "linear" else None
+        if given is None or given.kind != "dequantize":
+            continue
+        codes, made = makers.get(_name(given, "input")), readers.get(operation.name)
+        if codes is None or made is None or _activation(codes, makers) != _activation(given, makers):
+            raise ArtifactError(f"{operation.name}: activations around it are rounded in a way that is not read here.")
+        static = Static(_activation(given, makers), _activation(made, makers))
+        found.setdefault(_name(operation, "weight"), set()).add(static)
+    return found
+
+
+def _name(operation: Operation, parameter: str) -> str:
+    """The tensor given for a parameter, empty where it is none."""
+    operands = operation.operands.get(parameter, ())
+    return operands[0].name if len(operands) == 1 and isinstance(operands[0], Name) else ""
+
+
+def _activation(operation: Operation, makers: Mapping[str, Operation]) -> Activation:
+    def value(parameter: str) -> float:
+        maker = makers.get(_name(operation, parameter))
+        literal = operation.literal(parameter) if maker is None else maker.literal("val")
+        if literal.value.size != 1:
+            raise ArtifactError(f"{operation.name}: has not one {parameter} for all of its tensor.")
+        return float(literal.value.item())
+
+    # A zero point of 0 is left out.
+    return Activation(value("scale"), int(value("zero_point")) if "zero_point" in operation.operands else 0)
 
 
 class _Copies:

@@ -11,12 +11,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.ao.quantization.fx import _decomposed  # noqa: F401  (defines the operators of `quantized_decomposed`)
 from torch.nn import functional
 
-from export.blocks import Blocks, Embedding, FeedForward, Linear, Norm
+from export.blocks import Blocks, Embedding, FeedForward, Linear, Norm, rounded
 from export.graph import EncoderGraph
 from export.tops import FillMask, MeanClassifier, SentenceEmbedding
+from mobilekit.compression.activations import Static
 from mobilekit.compression.nibbles import pack_nibbles
 from mobilekit.compression.records import Clustered, Quantized, Record
 from mobilekit.errors import EngineError
@@ -61,6 +61,19 @@ class QuantizedLinear(nn.Module):
             kinds = (torch.int8, self.block, torch.float32)
             return _OPERATORS.dequantize_per_channel_group(codes, scale, zero, *self.range, *kinds)
         return _OPERATORS.dequantize_per_channel(codes, scale, zero, 0, *self.range, torch.int8)
+
+
+class StaticLinear(QuantizedLinear):
+    """The same between activations with fixed scales: a node of type qs8-qc8w, which needs one for its output too."""
+
+    def __init__(self, weight: Quantized, bias: Record | None, static: Static) -> None:
+        super().__init__(weight, bias)
+        self.static = static
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Round, multiply, round."""
+        product = functional.linear(rounded(x, self.static.input), self.weight(), self.bias)
+        return rounded(product, self.static.output)
 
 
 class QuantizedEmbedding(nn.Module):
@@ -159,6 +172,11 @@ class ExecutorchBlocks(Blocks):
     def make_linear(self, weight: Record, bias: Record | None) -> nn.Module:
         """Codes as they are, or a float weight."""
         return QuantizedLinear(weight, bias) if isinstance(weight, Quantized) else Linear(weight, bias)
+
+    def make_static(self, weight: Record, bias: Record | None, static: Static) -> nn.Module:
+        """Codes as they are, between activations with fixed scales."""
+        assert isinstance(weight, Quantized)
+        return StaticLinear(weight, bias, static)
 
     def make_embedding(self, table: Record) -> nn.Module:
         """Rows of codes and their scales, or a float table."""

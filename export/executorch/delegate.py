@@ -6,20 +6,24 @@ Slots are those of `backends/xnnpack/serialization/schema.fbs`, file identifier 
 from __future__ import annotations
 
 import struct
+from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from export.executorch.program import Place, Program, TensorValue
 from export.flatbuffer import Table, root
+from mobilekit.compression.activations import Activation, Static
 
 # magic at 4, header's size, offset and size of the graph, offset and size of constants inside of the payload
 _HEADER = struct.Struct("<4sHIIIQ")
-_TYPES = {1: "float32", 6: "int8", 8: "int4", 10: "int4"}  # enum XNNDatatype: fp32, qcint8, qcint4, qbint4
+# enum XNNDatatype: fp32, qcint8, qcint32, qcint4, qbint4
+_TYPES = {1: "float32", 6: "int8", 7: "int32", 8: "int4", 10: "int4"}
+_FIXED = 3  # of the same: qint8, one scale for all of a tensor
 _PLAIN, _QUANTIZED = 1, 2  # union XValueUnion
-_PER_CHANNEL, _PER_GROUP = 1, 4  # union XNNQuantParams
-_MULTIPLY = 15  # union XNodeUnion
+_PER_CHANNEL, _PER_TENSOR, _PER_GROUP = 1, 2, 4  # union XNNQuantParams
+_LINEAR, _MULTIPLY = 2, 15  # union XNodeUnion
 # By the same union, what takes values apart and puts them together again: slots of the inputs, slot of the output.
 # Add, transpose, multiply, subtract, floor, reshape, concatenate.
 _SLOTS = {1: ((0, 1), 2), 5: ((2,), 3), _MULTIPLY: ((0, 1), 2), 16: ((0, 1), 2), 17: ((0,), 1), 20: ((2,), 3)}
@@ -29,7 +33,8 @@ _OUTSIDE = 2**64 - 1  # offset of a constant that is in the program's named data
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant of the graph; scale: the scales of its rows or groups where it is quantized.
+    """A constant of the graph; scale: the scales of its rows or groups where it is quantized. activations: fixed scales
+    of what linear maps with it read and give.
 
     dtype: int4 is two codes a byte, the first in the low half, each plus 8.
     """
@@ -38,6 +43,7 @@ class Constant:
     shape: tuple[int, ...]
     place: Place
     scale: TensorValue | None
+    activations: frozenset[Static] = frozenset()
 
 
 class Delegate:
@@ -56,9 +62,23 @@ class Delegate:
 
     def constants(self) -> Iterator[Constant]:
         """Every constant value."""
-        for value, plain in zip(self._graph.tables(2), self._values, strict=True):
+        static = self._static()
+        for i, (value, plain) in enumerate(zip(self._graph.tables(2), self._values, strict=True)):
             if plain.number(3):
-                yield self._constant(value, plain)
+                yield replace(self._constant(value, plain), activations=frozenset(static[i]))
+
+    def _static(self) -> defaultdict[int, set[Static]]:
+        """By the number of a weight, the fixed scales around linear maps with it."""
+        values = list(self._graph.tables(2))
+        found: defaultdict[int, set[Static]] = defaultdict(set)
+        for node in self._graph.tables(1):
+            content = node.table(1)
+            if node.number(0, "B") != _LINEAR or content is None:
+                continue
+            given, weight, made = (content.number(slot) for slot in (0, 1, 3))
+            if self._values[given].number(0, "h") == _FIXED:
+                found[weight].add(Static(_activation(values[given]), _activation(values[made])))
+        return found
 
     def products(self, arguments: frozenset[int]) -> Iterator[frozenset[int]]:
         """For every product of two of the given arguments, which may have been taken apart and put together before:
@@ -106,6 +126,14 @@ class Delegate:
             return Place(self._inside + offset, size)
         named = self._program.named(table.string(2))
         return Place(named.offset, size)
+
+
+def _activation(value: Table) -> Activation:
+    quantized = value.table(1) if value.number(0, "B") == _QUANTIZED else None
+    parameters = quantized.table(2) if quantized is not None and quantized.number(1, "B") == _PER_TENSOR else None
+    if parameters is None:
+        raise ValueError("an XNNPACK activation has no scale of its own")
+    return Activation(parameters.real(0), parameters.number(1, "i"))
 
 
 def _plain(value: Table) -> Table:

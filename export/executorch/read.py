@@ -83,7 +83,8 @@ def _weights(program: Program) -> list[StoredWeight]:
     for method in _entries(program):
         for weight, place in _method_weights(program, method):
             key = _key(weight)
-            weights.setdefault(key, weight)
+            known = weights.setdefault(key, weight)
+            weights[key] = replace(known, activations=known.activations | weight.activations)
             places.setdefault(key, set()).add(place)
     return [replace(weight, copies=len(places[key])) for key, weight in weights.items()]
 
@@ -100,7 +101,8 @@ def _method_weights(program: Program, method: Method) -> Iterator[tuple[StoredWe
         yield _weight(program, value, scale if isinstance(scale, TensorValue) else None)
     for delegate in delegates:
         for constant in delegate.constants():
-            yield _weight(program, constant, constant.scale)
+            weight, place = _weight(program, constant, constant.scale)
+            yield replace(weight, activations=constant.activations), place
 
 
 def _delegate(program: Program, name: str, payload: Place) -> Delegate:
@@ -115,9 +117,9 @@ def _weight(program: Program, value: TensorValue | Constant, scale: TensorValue 
         return StoredWeight(values=program.array(value.place, value.dtype, value.shape)), value.place  # type: ignore[arg-type]
     assert scale.place is not None
     rows: Any = program.array(scale.place, scale.dtype, scale.shape)
-    if value.dtype == "int8":
-        codes: Any = program.array(value.place, "int8", value.shape)
-        return StoredWeight(codes=codes, scale=rows), value.place
+    if value.dtype in ("int8", "int32"):
+        codes: Any = program.array(value.place, value.dtype, value.shape)
+        return StoredWeight(codes=codes, scale=rows, bits=8 * codes.itemsize), value.place
     # A delegate's shape counts codes, a table's bytes.
     count = int(np.prod(value.shape)) * (1 if value.dtype == "int4" else 2)
     pairs = np.frombuffer(program.bytes_at(value.place), np.uint8)

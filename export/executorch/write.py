@@ -101,9 +101,8 @@ def _operations(program: ExportedProgram) -> Iterator[Node]:
 
 def _prove(model: CompressedModel, spec: GraphSpec, path: Path) -> None:
     found = compare(read_weights(path), tensor_entries(model, max(spec.lengths)))
-    if found.missing or found.repeated:
+    if not found.holds:
         path.unlink()
         raise EngineError(
-            f"{path}: ExecuTorch did not write the records as they are; missing: {', '.join(found.missing) or 'none'}; "
-            f"more than once: {', '.join(found.repeated) or 'none'}. This is a bug of the exporter."
+            f"{path}: ExecuTorch did not write the records as they are; {found.faults}. This is a bug of the exporter."
         )

@@ -12,6 +12,7 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from numpy.typing import NDArray
 
+from mobilekit.compression.activations import Activation
 from mobilekit.compression.nibbles import pack_nibbles
 from mobilekit.compression.records import Quantized
 
@@ -117,12 +118,20 @@ class GraphBuilder:
         kind = schema.TensorType.INT4 if record.bits == 4 else schema.TensorType.INT8
         codes = pack_nibbles(record.codes) if record.bits == 4 else record.codes
         value = self._constant(codes, kind, record.shape, name, record.scale.tobytes())
-        tensor = self._tensors[value.index]
-        if tensor.quantization is None:
-            tensor.quantization = schema.QuantizationParametersT()
-            tensor.quantization.scale = record.scale.reshape(-1)
-            # The format demands a zero point for each scale, also where all are 0.
-            tensor.quantization.zeroPoint = np.zeros(record.scale.size, np.int64)
+        # The format demands a zero point for each scale, also where all are 0.
+        self._attach(value, record.scale.reshape(-1), np.zeros(record.scale.size, np.int64))
+        return value
+
+    def integers(self, codes: NDArray[np.int32], scale: NDArray[np.float32], name: str) -> Value:
+        """A constant bias in whole numbers, and what each is worth."""
+        value = self._constant(codes, schema.TensorType.INT32, codes.shape, name, scale.tobytes())
+        self._attach(value, scale, np.zeros(scale.size, np.int64))
+        return value
+
+    def rounded(self, value: Value, activation: Activation) -> Value:
+        """The same int8 tensor, which has been computed, with the one scale of its activation."""
+        zero_point = np.array([activation.zero_point], np.int64)
+        self._attach(value, np.array([activation.scale], np.float32), zero_point)
         return value
 
     def operator(
@@ -163,6 +172,12 @@ class GraphBuilder:
         made.outputs = [schema.TensorMapT(name=n, tensorIndex=v.index) for n, v in self._outputs.items()]
         return made
 
+    def _attach(self, value: Value, scale: NDArray[np.float32], zero_point: NDArray[np.int64]) -> None:
+        tensor = self._tensors[value.index]
+        if tensor.quantization is None:
+            tensor.quantization = schema.QuantizationParametersT()
+            tensor.quantization.scale, tensor.quantization.zeroPoint = scale, zero_point
+
     def _constant(self, data: Array, kind: int, shape: tuple[int, ...], name: str, scale: bytes = b"") -> Value:
         buffer = self._model.buffer(data)
         key = (buffer, kind, shape, scale)
@@ -190,6 +205,7 @@ _OPTIONS = {
     "MAXIMUM": "MaximumMinimumOptions",
     "MEAN": "ReducerOptions",
     "MUL": "MulOptions",
+    "QUANTIZE": "QuantizeOptions",
     "RESHAPE": "ReshapeOptions",
     "SLICE": "SliceOptions",
     "SOFTMAX": "SoftmaxOptions",

@@ -14,15 +14,17 @@ from ai_edge_litert import schema_py_generated as schema
 from torch.fx import Node
 
 from export.tflite.builder import GraphBuilder, Value
+from mobilekit.compression.activations import Activation, bias_scale
 from mobilekit.compression.records import Clustered, Dense, Quantized, Record
 from mobilekit.errors import EngineError
 
 aten = torch.ops.aten
+fixed = torch.ops.quantized_decomposed
 _FLOAT32 = schema.TensorType.FLOAT32
 _TYPES = {torch.float32: _FLOAT32, torch.int32: schema.TensorType.INT32}
 # Versions that say that scales are per row: engines that would read one scale only refuse the file.
 _PER_CHANNEL_LINEAR, _PER_CHANNEL_LOOKUP = 12, 4
-_HALF_DEQUANTIZE, _GATHER_INT16 = 3, 4
+_HALF_DEQUANTIZE, _INT8_DEQUANTIZE, _GATHER_INT16 = 3, 2, 4
 
 Named = tuple[str, Record]
 # Called with the lowering, the node, and the node's own arguments.
@@ -48,6 +50,8 @@ class Lowering:
         self.graph, self._records = graph, records
         self._values: dict[str, Value] = dict(values)
         self.written: set[str] = set()
+        # Tensors rounded with fixed scales, by the float tensor and the scales.
+        self.rounded: dict[tuple[int, Activation], Value] = {}
 
     def run(self, nodes: list[Node]) -> None:
         """Lower all call nodes; raises EngineError on an operator that is not known here."""
@@ -205,9 +209,54 @@ def _product(low: Lowering, node: Node, left: Node, right: Node) -> Value:
 @_lowers(aten.linear.default)
 def _linear(low: Lowering, node: Node, source: Node, weight: Node, bias: Node | None = None) -> Value:
     matrix = low.matrix(weight)
+    if source.target is fixed.dequantize_per_tensor.default:
+        return _static_linear(low, node, source, weight, bias)
     added = None if bias is None else low.value(bias)
     version = 1 if matrix.type == _FLOAT32 else _PER_CHANNEL_LINEAR
     return low.emit("FULLY_CONNECTED", node, low.value(source), matrix, added, version=version)
+
+
+def _static_linear(low: Lowering, node: Node, source: Node, weight: Node, bias: Node | None) -> Value:
+    """Between int8 activations: the engine wants the output's scale too, and a bias in whole numbers."""
+    (rounding,) = node.users
+    _require(rounding.target is fixed.quantize_per_tensor.default, node)
+    added = None
+    if bias is not None:
+        (name, values), (_, record) = low.record(bias), low.record(weight)
+        _require(isinstance(record, Quantized), node)
+        unit = bias_scale(record.scale, _activation(source.args))  # type: ignore[union-attr]
+        added = low.graph.integers(np.rint(values.decode() / unit).astype(np.int32), unit, name)
+    operands, shape = [low.value(source), low.matrix(weight), added], tuple(node.meta["val"].shape)
+    made = low.graph.operator("FULLY_CONNECTED", operands, shape, schema.TensorType.INT8, _PER_CHANNEL_LINEAR)
+    return low.graph.rounded(made, _activation(rounding.args))
+
+
+@_lowers(fixed.quantize_per_tensor.default)
+def _quantize(low: Lowering, node: Node, source: Node, *form: Any) -> Value:
+    value, activation = low.value(source), _activation(node.args)
+    if value.type == schema.TensorType.INT8:
+        # The output of a linear map, which has been given this scale.
+        return value
+    # Query, key and value read the same.
+    key = (value.index, activation)
+    if key not in low.rounded:
+        made = low.graph.operator("QUANTIZE", [value], value.shape, schema.TensorType.INT8)
+        low.rounded[key] = low.graph.rounded(made, activation)
+    return low.rounded[key]
+
+
+@_lowers(fixed.dequantize_per_tensor.default)
+def _dequantize(low: Lowering, node: Node, source: Node, *form: Any) -> Value:
+    value = low.value(source)
+    if all(user.target is aten.linear.default for user in node.users):
+        # Linear maps take the codes.
+        return value
+    return low.emit("DEQUANTIZE", node, value, version=_INT8_DEQUANTIZE)
+
+
+def _activation(args: tuple[Any, ...]) -> Activation:
+    _, scale, zero_point, *_ = args
+    return Activation(scale, zero_point)
 
 
 @_lowers(aten.embedding.default)

@@ -14,6 +14,7 @@ from ai_edge_litert import schema_py_generated as schema
 from numpy.typing import NDArray
 
 from export.registry import StoredInput, StoredWeight
+from mobilekit.compression.activations import Activation, Static
 from mobilekit.compression.nibbles import unpack_nibbles
 from mobilekit.errors import ArtifactError
 
@@ -67,6 +68,19 @@ class _File:
                 made[i] = _Constant(graph.Tensors(i), offset, data)
         return made
 
+    def static(self, graph: Any) -> dict[int, frozenset[Static]]:
+        """By the index of a weight, the fixed scales of what linear maps with it read and give."""
+        found: dict[int, frozenset[Static]] = {}
+        for i in range(graph.OperatorsLength()):
+            operator = graph.Operators(i)
+            code = self.model.OperatorCodes(operator.OpcodeIndex()).BuiltinCode()
+            given, made = (graph.Tensors(operator.Inputs(0)), graph.Tensors(operator.Outputs(0)))
+            if code != schema.BuiltinOperator.FULLY_CONNECTED or given.Type() != schema.TensorType.INT8:
+                continue
+            static = Static(_activation(given), _activation(made))
+            found[operator.Inputs(1)] = found.get(operator.Inputs(1), frozenset()) | {static}
+        return found
+
     def half_tables(self, graph: Any) -> set[int]:
         """Tensors of int16 that hold float16: tables whose gathered rows are reread as float16."""
         gathered, tables = {}, set()
@@ -93,12 +107,14 @@ def read_weights(path: Path) -> list[StoredWeight]:
     places: dict[str, set[int]] = {}
     for graph in file.graphs():
         half = file.half_tables(graph)
+        static = file.static(graph)
         for index, constant in file.constants(graph).items():
             weight = _weight(path, constant, index in half)
             if weight is None:
                 continue
             key = _key(weight)
-            found[key] = weight
+            around = static.get(index, frozenset()) | (found[key].activations if key in found else frozenset())
+            found[key] = replace(weight, activations=around)
             places.setdefault(key, set()).add(constant.offset)
     return [replace(weight, copies=len(places[key])) for key, weight in found.items()]
 
@@ -141,16 +157,25 @@ def _weight(path: Path, constant: _Constant, is_half: bool) -> StoredWeight | No
     kind = _FLOATS.get(tensor.Type(), np.float16 if is_half else None)
     if kind is not None:
         return StoredWeight(values=constant.data.view(kind).reshape(shape))
-    if tensor.Type() not in _BITS:
-        return None
     quantization = tensor.Quantization()
     scales = 0 if quantization is None else quantization.ScaleLength()
+    if tensor.Type() not in _BITS and not (tensor.Type() == schema.TensorType.INT32 and scales):
+        return None
     if scales != shape[0] or quantization.QuantizedDimension() != 0 or quantization.ZeroPointAsNumpy().any():
         raise ArtifactError(f"{path}: quantized tensor {tensor.Name().decode()!r} has no symmetric scale for each row.")
     scale = quantization.ScaleAsNumpy().astype(np.float32).reshape(-1, 1)
+    if tensor.Type() == schema.TensorType.INT32:
+        return StoredWeight(codes=constant.data.view(np.int32), scale=scale, bits=32)
     bits = _BITS[tensor.Type()]
     codes = unpack_nibbles(constant.data, int(np.prod(shape))) if bits == 4 else constant.data.view(np.int8)
     return StoredWeight(codes=codes.reshape(shape), scale=scale, bits=bits)
+
+
+def _activation(tensor: Any) -> Activation:
+    quantization = tensor.Quantization()
+    if quantization is None or quantization.ScaleLength() != 1 or quantization.ZeroPointLength() != 1:
+        raise ValueError(f"the activation {tensor.Name().decode()!r} has no scale, or more than one")
+    return Activation(float(quantization.Scale(0)), int(quantization.ZeroPoint(0)))
 
 
 def _key(weight: StoredWeight) -> str:

@@ -115,6 +115,7 @@ def _artifact(folder: Path) -> dict[str, Any]:
     from export.stored import compare, stored_weights
     from export.thresholds import precision
     from mobilekit.artifact import open_folder
+    from mobilekit.cli.inspect_plan import static_line
 
     artifact = open_folder(folder)
     content = artifact.manifest.content
@@ -132,11 +133,13 @@ def _artifact(folder: Path) -> dict[str, Any]:
     weights = sum(sums["bytes"] for sums in content["groups"].values())
     remarks = [
         f"in the file: {stored.equal} of {len(content['tensors'])} tensors equal their records; "
-        + (f"stored more than once: {', '.join(stored.repeated)}" if stored.repeated else "each matrix once"),
+        + (stored.faults or "each matrix once"),
         f"scales, graph and metadata: {(content['bytes'] - weights) / 1e6:.2f} MB",
     ]
     if precision(content["tensors"]) == "int8":
         remarks.append(_not_compressed(content["tensors"]))
+    if static := [entry["name"] for entry in content["tensors"] if "activations" in entry]:
+        remarks.append(static_line(static))
     about = {
         "name": content["name"],
         "target": content["target"],

@@ -110,7 +110,12 @@ CASES = (
     Case(
         "groups on TFLite",
         tiny("--target", "tflite", "--scheme", "int4-g32"),
-        r"'tflite' cannot hold scheme 'int4-g32' \(groups .* fp32 there\); it can hold fp32, fp16, int8, int4, pal8",
+        r"'tflite' cannot hold scheme 'int4-g32' \(groups .* fp32 there\); it can hold fp32, fp16, int8, int8-",
+    ),
+    Case(
+        "fixed scales of activations for old systems",
+        tiny("--target", "coreml", "--scheme", "int8-static", "--minimum-ios", "16"),
+        "scheme 'int8-static' needs iOS 17 on Core ML; give --minimum-ios 17, or one that iOS 16 has: fp32, fp16, int8",
     ),
     # Calibration text.
     Case(

@@ -37,6 +37,7 @@ CASES = [
     ("bert", "question-answering", {"hidden_size": 64, "intermediate_size": 128}, "int4-g32", "WordPiece"),
     ("albert", "fill-mask", {}, "pal4", "Unigram"),
     ("bert", "token-classification", {}, "pal3", "WordPiece"),
+    ("albert", "sequence-classification", {}, "int8-static", "Unigram"),
 ]
 MASKED = {"BPE": "The film is <mask> and <mask>.", "Unigram": "The film is [MASK]."}
 
@@ -111,4 +112,5 @@ def test_every_family_head_tokenizer_and_target_is_covered() -> None:
     assert {case[0] for case in CASES} == set(family_names())
     assert {case[1] for case in CASES} == set(TASKS)
     assert {case[4] for case in CASES} == {"WordPiece", "Unigram", "BPE"}
-    assert {case[3] for case in CASES} == {"fp32", "fp16", "int8", "int4", "int4-g32", "pal4", "pal3"}
+    named = {"fp32", "fp16", "int8", "int8-static", "int4", "int4-g32", "pal4", "pal3"}
+    assert {case[3] for case in CASES} == named

@@ -129,3 +129,20 @@ def test_codebooks_by_groups_of_rows_beside_other_schemes(target: str, tmp_path:
     (result,) = export("tiny-classifier", target, str(plan), lengths=(16,), out=tmp_path)
     assert result.passed and result.manifest["plan"][1] == {"pattern": "layers.*.ffn.*", "scheme": "pal3", "groups": 8}
     assert recheck(result.folder or "")[0].manifest.content["scheme"] == "books"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["coreml", "executorch", "tflite"])
+def test_fixed_scales_of_activations_beside_other_schemes(target: str, tmp_path: Path) -> None:
+    plan = tmp_path / "static.toml"
+    plan.write_text(
+        '[[rule]]\npattern = "*"\nscheme = "int4"\n'
+        '[[rule]]\npattern = "layers.*.attention.*"\nscheme = "int8-static"\n'
+        '[[rule]]\npattern = "layers.1.attention.output"\nscheme = "int8"\n'
+    )
+    (result,) = export("tiny-classifier", target, str(plan), lengths=(16,), out=tmp_path)
+    assert result.passed and result.folder is not None
+    assert result.manifest["tolerance"]["host"] == {"metric": "cosine", "limit": 0.999}
+    parts = [t["name"].removesuffix(".weight") for t in result.manifest["tensors"] if "activations" in t]
+    assert parts and all(".attention." in part and part != "layers.1.attention.output" for part in parts)
+    assert all(check.passed for check in recheck(result.folder)[1])

@@ -77,6 +77,24 @@ CASES: dict[str, tuple[Array, torch.Tensor]] = {
         computed("layer_norm", x=X, axes=np.array([-1], np.int32), gamma=Y[0], beta=Y[1], epsilon=np.float32(1e-3)),
         torch.nn.functional.layer_norm(t(X), (6,), t(Y[0]), t(Y[1]), 1e-3),
     ),
+    "quantize": (
+        computed("quantize", "int8", input=X * 9, scale=np.float32(0.125), zero_point=np.int8(-3), output_dtype="int8"),
+        torch.quantize_per_tensor(t(X * 9), 0.125, -3, torch.qint8).int_repr(),
+    ),
+    "quantize-unsigned": (
+        computed("quantize", "uint8", input=X, scale=np.float32(0.125), output_dtype="uint8"),
+        torch.quantize_per_tensor(t(X), 0.125, 0, torch.quint8).int_repr(),
+    ),
+    "dequantize": (
+        computed(
+            "dequantize", input=np.arange(-128, 127, dtype=np.int8), scale=np.float32(0.25), zero_point=np.int8(9)
+        ),
+        (torch.arange(-128.0, 127.0) - 9) * 0.25,
+    ),
+    "dequantize-plain": (
+        computed("dequantize", input=np.arange(3, dtype=np.uint8), scale=np.float32(0.25)),
+        torch.arange(3.0) * 0.25,
+    ),
     "shape": (computed("shape", "int32", x=X), torch.tensor([5, 6], dtype=torch.int32)),
     "reshape": (computed("reshape", x=X, shape=np.array([0, -1, 2], np.int32)), t(X).reshape(5, 3, 2)),
     "transpose": (computed("transpose", x=X, perm=np.array([1, 0], np.int32)), t(X).T),
@@ -260,3 +278,10 @@ def test_look_up_tables_that_do_not_fit_their_codes_are_refused(operands: dict[s
 def _constant(kind: str, operands: dict[str, Any]) -> Array:
     given = {n: (v if isinstance(v, Literal) else Literal(np.asarray(v)),) for n, v in operands.items()}
     return Constants().of(Operation(kind, given, (Output("w", TensorType("float16", (None, None))),)))
+
+
+def test_several_scales_and_other_types_are_errors() -> None:
+    with pytest.raises(EngineError, match=r"several scales are unknown"):
+        computed("dequantize", input=np.zeros((2, 2), np.int8), scale=np.ones(2, np.float32))
+    with pytest.raises(EngineError, match=r"quantize: the type int4 is unknown"):
+        computed("quantize", "int8", input=X, scale=np.float32(1), output_dtype="int4")
