@@ -165,3 +165,10 @@ def test_records_are_written_in_the_order_of_the_runs(tmp_path: Path) -> None:
     write_records({"minilm-0": record("minilm-0", 0.8), "teacher-0": record("teacher-0", 0.9), "gone": {}}, file)
     assert list(read_records(file)) == ["teacher-0", "minilm-0"]
     assert json.loads(file.read_text())["runs"][0]["command"] == shlex.join(shlex.split(runs()["teacher-0"].command))
+
+
+def test_committed_records_are_of_the_commands_that_there_are() -> None:
+    known = runs()
+    assert {name: record["command"] for name, record in read_records().items()} == {
+        name: known[name].command for name in read_records()
+    }
