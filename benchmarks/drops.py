@@ -57,6 +57,7 @@ class Variant:
 VARIANTS = (
     Variant("fp16", "fp16"),
     Variant("int8", "int8", aim=0.3),
+    Variant("int8-static", "int8-static"),
     Variant("int4", "int4", aim=0.5),
     Variant("int4-plain", "int4", plain=True),
     Variant("int4-g32", "int4-g32"),
@@ -64,7 +65,6 @@ VARIANTS = (
     Variant("pal6", "pal6"),
     Variant("pal4", "pal4", aim=0.5),
     Variant("pal3", "pal3", aim=1.0),
-    Variant("pal3-tuned", "pal3", tuned=True),
     Variant("pal2", "pal2"),
     Variant("pal2-tuned", "pal2", tuned=True, aim=2.0),
     Variant("pal1-tuned", "pal1", tuned=True),
