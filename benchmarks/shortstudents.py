@@ -78,8 +78,8 @@ def table(content: dict[str, Any]) -> str:
     }
     lines = ["| step | minutes | what came out |", "|---|---|---|"]
     lines += [
-        f"| `mobilekit {content['commands'][name]}` | {seconds / 60:.1f} | {came[name]} |"
-        for name, seconds in content["seconds"].items()
+        f"| `mobilekit {content['commands'][name]}` | {content['seconds'][name] / 60:.1f} | {came[name]} |"
+        for name in STEPS
     ]
     machine = content["environment"]
     total = sum(content["seconds"].values()) / 60
