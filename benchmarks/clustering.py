@@ -9,7 +9,6 @@ of squares over that of the weights, always of the float32 weights themselves.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.environment import environment
+from benchmarks.writing import write_results
 from mobilekit.compression.plan import is_weight
 from mobilekit.models.load import load
 from mobilekit.process import EngineProcess
@@ -95,8 +95,7 @@ def main(out: Path) -> None:
                     click.echo(f"{name}, {bits} bits, {row['route']}: {row['cpu_seconds']} s, error {row['error']}")
     content = {"model": model.name, "environment": environment(), "rows": rows}
     content["scikit_learn"] = version("scikit-learn")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    write_results(out, content)
 
 
 if __name__ == "__main__":

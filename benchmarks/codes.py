@@ -9,7 +9,6 @@ inputs. Seconds are the processor's, of one thread.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from benchmarks.code_tables import METHODS
 from benchmarks.environment import environment
+from benchmarks.writing import write_results
 from mobilekit.compression.calibrate import batches, linear_maps, second_moments
 from mobilekit.compression.cluster import cluster_rows
 from mobilekit.compression.compensate import Inputs, cluster_compensated, prepare, quantize_compensated
@@ -41,14 +42,6 @@ from mobilekit.text.data.rows import TextRow
 Values = NDArray[np.float32]
 Records = dict[str, Record]
 
-METHODS = {
-    "largest": "scales by the largest weight",
-    "searched": "scales of least error",
-    "weighed": "scales of least error, columns weighed by their inputs",
-    "compensated": "errors compensated for the float model's inputs",
-    "in sequence": "errors compensated for the compressed model's inputs",
-    "moved": "errors compensated, weights moved for what maps before lost",
-}
 _BUILTIN = (*TEXTS, *MORE_TEXTS)
 _OWN, _OWN_TEXTS = "movie-sentiment", 256
 _HELD_OUT, _HELD_OUT_TEXTS = ("movie-sentiment", "editorials"), 64
@@ -75,6 +68,11 @@ PLANS = (
     Plan(3, ("largest", "searched", "compensated", "moved")),
     *(Plan(bits, ("searched", "moved"), levels=True) for bits in (6, 4, 3, 2)),
 )
+
+
+def held_out_texts() -> dict[str, list[str]]:
+    """Text that losses are measured on, by the kind of it."""
+    return {data: texts_of(data, "test", _HELD_OUT_TEXTS) for data in _HELD_OUT}
 
 
 def texts_of(data: str, split: str, count: int) -> list[str]:
@@ -148,7 +146,7 @@ def map_errors(model: Model, records: Records, moments: Mapping[str, Values]) ->
 
 def compare(model: Model, plans: Sequence[Plan], report: Callable[[str], None]) -> list[dict[str, Any]]:
     """A row for each method of each plan."""
-    held_out = {data: texts_of(data, "test", _HELD_OUT_TEXTS) for data in _HELD_OUT}
+    held_out = held_out_texts()
     linears = [name for name in linear_maps(model.module) if f"{name}.weight" in model.tensors()]
     moments = second_moments(model, [text for texts in held_out.values() for text in texts], linears)
     calibration = {"built-in": list(_BUILTIN), "few": list(TEXTS), _OWN: texts_of(_OWN, "train", _OWN_TEXTS)}
@@ -175,11 +173,15 @@ def compare(model: Model, plans: Sequence[Plan], report: Callable[[str], None]) 
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The JSON file to write.")
 def main(out: Path) -> None:
     """Measure on the built-in model and write the result; takes some ten minutes."""
+    write_rows(out, lambda model, report: compare(model, PLANS, report))
+
+
+def write_rows(out: Path, compared: Callable[[Model, Callable[[str], None]], list[dict[str, Any]]]) -> None:
+    """Compare on the built-in model, and write the rows with what they were measured on."""
     model = load("minilm-l6")
-    rows = compare(model, PLANS, lambda line: click.echo(line, err=True))
+    rows = compared(model, lambda line: click.echo(line, err=True))
     content = {"model": model.name, "held_out_texts": _HELD_OUT_TEXTS, "environment": environment(), "rows": rows}
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    write_results(out, content)
 
 
 if __name__ == "__main__":

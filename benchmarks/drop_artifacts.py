@@ -16,6 +16,7 @@ import click
 from benchmarks.drops import VARIANTS, Variant, asked_for, weights_of
 from benchmarks.environment import environment
 from benchmarks.folds import LENGTH, Fold, folds
+from benchmarks.writing import write_results
 from export.gate import Gate
 from export.pipeline import ExportError, export, prepare
 from export.result import ExportResult
@@ -71,7 +72,7 @@ def main(work: Path, only: tuple[str, ...], limit: int) -> None:
             click.echo(json.dumps({key: row[key] for key in ("variant", "target", "bytes", "packed_bytes", "passed")}))
         kept = [row for each in VARIANTS for row in rows.get(each.name, [])]
         content = {"environment": environment(), "sentences": limit, "length": LENGTH, "rows": kept}
-        RESULTS.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        write_results(RESULTS, content)
 
 
 def read_rows() -> dict[str, list[dict[str, Any]]]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from benchmarks.markdown import table
+
 
 def drops(content: dict[str, Any]) -> str:
     """What each scheme costs, with the compressed weights in torch."""
-    lines = [
-        "| scheme | bits a weight | accuracy | points lost | 95 % interval | aim | same answers |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    head = ["scheme", "bits a weight", "accuracy", "points lost", "95 % interval", "aim", "same answers"]
+    lines = []
     for row in content["rows"]:
         low, high = (100 * end for end in row["drop_interval"])
         cells = [
@@ -23,24 +23,21 @@ def drops(content: dict[str, Any]) -> str:
             _aim(row["aim"], 100 * row["drop"]),
             f"{100 * row['agreement']:.1f} %",
         ]
-        lines.append(f"| {' | '.join(cells)} |")
+        lines.append(cells)
     count, by_fold = content["sentences"], content["float_accuracy_by_fold"]
     mean = 100 * sum(by_fold) / len(by_fold)
-    lines += [
-        "",
+    note = (
         f"MiniLM, {len(by_fold)} fine-tunes; each of the {count:,} sentences judged by the one that did not see it. "
         f"Float: {mean:.1f} %. Bits: codes, codebooks and float16 scales of all compressed matrices. Intervals: paired "
-        "bootstrap.",
-    ]
-    return "\n".join(lines)
+        "bootstrap."
+    )
+    return "\n".join([*table(head, lines), "", note])
 
 
 def artifacts(content: dict[str, Any]) -> str:
     """What the files themselves weigh and say."""
-    lines = [
-        "| scheme | target | MB | packed MB | accuracy | points lost | by the engine | same answers | ms | checks |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
+    columns = "scheme | target | MB | packed MB | accuracy | points lost | by the engine | same answers | ms | checks"
+    lines = []
     for row in content["rows"]:
         systems = {each["system"]: each["values"] for each in row["accuracy"]["systems"]}
         lost = {(each["from"], each["to"]): each["points"] for each in row["accuracy"]["drops"]}
@@ -57,9 +54,8 @@ def artifacts(content: dict[str, Any]) -> str:
             "-" if ms is None else f"{ms:.1f}",
             f"{sum(check['passed'] for check in row['checks'])} of {len(row['checks'])}",
         ]
-        lines.append(f"| {' | '.join(cells)} |")
-    lines += ["", _note(content)]
-    return "\n".join(lines)
+        lines.append(cells)
+    return "\n".join([*table(columns.split(" | "), lines), "", _note(content)])
 
 
 def _note(content: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +19,15 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.codes import Plan, records_by
 from benchmarks.environment import environment
 from benchmarks.folds import LENGTH, Fold, folds, train
+from benchmarks.writing import write_results
 from mobilekit.compression.compress import compress
 from mobilekit.compression.compressed import RECORDS_FILE, CompressedModel, load_records
 from mobilekit.compression.plan import plan_of
 from mobilekit.compression.preview import record_bytes
-from mobilekit.compression.quantize import quantize_rows
-from mobilekit.compression.records import Dense, Quantized, Record
+from mobilekit.compression.records import Dense
 from mobilekit.compression.rounding import round_activations
 from mobilekit.errors import unknown
 from mobilekit.evaluation.intervals import Interval, mean_of, paired_bootstrap, wilson
@@ -43,14 +44,15 @@ Labels = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Variant:
-    """A row of the table. scheme: a name or a plan's file. tuned: whether codebooks are fine-tuned; plain: whether
-    codes are merely rounded by each row's largest weight, for comparison; aim: the most that it may lose, in points.
+    """A row of the table. scheme: a name or a plan's file. tuned: whether codebooks are fine-tuned; plain: the
+    bits of codes that are merely rounded by each row's largest weight, for comparison; aim: the most that it may lose,
+    in points.
     """
 
     name: str
     scheme: str
     tuned: bool = False
-    plain: bool = False
+    plain: int = 0
     aim: float | None = None
 
 
@@ -59,7 +61,7 @@ VARIANTS = (
     Variant("int8", "int8", aim=0.3),
     Variant("int8-static", "int8-static"),
     Variant("int4", "int4", aim=0.5),
-    Variant("int4-plain", "int4", plain=True),
+    Variant("int4-plain", "int4", plain=4),
     Variant("int4-g32", "int4-g32"),
     Variant("pal8", "pal8"),
     Variant("pal6", "pal6"),
@@ -104,21 +106,15 @@ def _compressed(fold: Fold, variant: Variant) -> tuple[Model, CompressedModel]:
     if tuned is not None:
         return load(tuned), load_records(tuned / RECORDS_FILE)
     model = load(own)
-    compressed = compress(model, plan_of(variant.scheme))
-    if variant.plain:
-        compressed = rounded(model, compressed)
+    compressed = rounded(model, variant.plain) if variant.plain else compress(model, plan_of(variant.scheme))
     model.load_tensors(compressed.decoded())
     round_activations(model.module, compressed)
     return model, compressed
 
 
-def rounded(model: Model, compressed: CompressedModel) -> CompressedModel:
-    """The same matrices at the same bits, each row's codes by its largest weight, and nothing smoothed."""
-    records: dict[str, Record] = {}
-    for name, values in model.tensors().items():
-        own = compressed.records[name]
-        records[name] = quantize_rows(values, own.bits) if isinstance(own, Quantized) else Dense(values)
-    return replace(compressed, records=records)
+def rounded(model: Model, bits: int) -> CompressedModel:
+    """All matrices at some bits, each row's codes by its largest weight, and nothing smoothed."""
+    return CompressedModel(model.config, model.head, f"int{bits}", records_by("largest", model, (), Plan(bits, ())))
 
 
 def bits_a_weight(compressed: CompressedModel) -> float:
@@ -185,7 +181,7 @@ def main(work: Path, only: tuple[str, ...]) -> None:
             "float_accuracy_by_fold": float_right,
             "rows": [rows[each.name] for each in VARIANTS if each.name in rows],
         }
-        RESULTS.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        write_results(RESULTS, content)
 
 
 def asked_for(names: tuple[str, ...]) -> list[Variant]:

@@ -16,6 +16,7 @@ import click
 
 from benchmarks.environment import environment
 from benchmarks.matrix_models import LENGTHS, family_names, tasks, write_folder
+from benchmarks.writing import write_results
 from export.pipeline import ExportError, ExportResult, export
 from export.registry import targets
 from mobilekit.errors import CheckFailedError
@@ -67,8 +68,7 @@ def main(out: Path, wanted: tuple[str, ...]) -> None:
                 rows += measure(family, task, Path(folder))
     rows.sort(key=lambda row: (row["family"], row["task"], row["scheme"], row["target"]))
     content = {"environment": environment(), "lengths": list(LENGTHS), "rows": rows}
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    write_results(out, content)
     failed = [row for row in rows if not row["passed"]]
     for row in failed:
         said = row["error"] or "; ".join(row["failed"])

@@ -16,8 +16,7 @@ from typing import Any
 import click
 import numpy as np
 
-from benchmarks.codes import Records, losses, texts_of
-from benchmarks.environment import environment
+from benchmarks.codes import Records, held_out_texts, losses, write_rows
 from mobilekit.compression.compress import compress
 from mobilekit.compression.compressed import CompressedModel
 from mobilekit.compression.entropy import entropy_bits
@@ -25,10 +24,8 @@ from mobilekit.compression.plan import Plan, Rule
 from mobilekit.compression.preview import record_bytes
 from mobilekit.compression.records import Clustered, Dense
 from mobilekit.compression.schemes.registry import scheme
-from mobilekit.models.load import load
 from mobilekit.models.model import Model
 
-_HELD_OUT, _HELD_OUT_TEXTS = ("movie-sentiment", "editorials"), 64
 _FIRST = ("layers.0.*", "layers.1.attention.*")
 _LAST = ("layers.5.*", "layers.4.attention.*")
 _FINER = {"pal2": "pal3", "pal3": "pal4"}
@@ -65,8 +62,7 @@ def sizes(compressed: CompressedModel) -> dict[str, int]:
 
 def compare(model: Model, plans: Sequence[Plan], report: Callable[[str], None]) -> list[dict[str, Any]]:
     """A row for each plan."""
-    held_out = {data: texts_of(data, "test", _HELD_OUT_TEXTS) for data in _HELD_OUT}
-    rows = []
+    held_out, rows = held_out_texts(), []
     for each in plans:
         compressed = compress(model, each)
         decoded: Records = {name: Dense(values) for name, values in compressed.decoded().items()}
@@ -79,11 +75,7 @@ def compare(model: Model, plans: Sequence[Plan], report: Callable[[str], None]) 
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The JSON file to write.")
 def main(out: Path) -> None:
     """Measure on the built-in model and write the result; takes some five minutes of one core."""
-    model = load("minilm-l6")
-    rows = compare(model, PLANS, lambda line: click.echo(line, err=True))
-    content = {"model": model.name, "held_out_texts": _HELD_OUT_TEXTS, "environment": environment(), "rows": rows}
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    write_rows(out, lambda model, report: compare(model, PLANS, report))
 
 
 if __name__ == "__main__":

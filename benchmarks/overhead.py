@@ -20,6 +20,7 @@ from typing import Any
 import click
 import numpy as np
 
+from benchmarks.writing import write_results
 from export.budget import floor_bytes, graph_bytes, static_uses
 from export.registry import GraphSpec, Target, targets
 from export.stored import tensor_entries
@@ -141,8 +142,7 @@ def main(names: tuple[str, ...], schemes: tuple[str, ...], out: Path) -> None:
             click.echo(f"{name}: {fitted(rows)}")
     finally:
         workers.close()
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(result, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    write_results(out, result)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from benchmarks.clustering_routes import ours_one_scale
 from benchmarks.environment import environment
+from benchmarks.writing import write_results
 from mobilekit.artifact import open_folder
 from mobilekit.compression.pack.codings import HUFFMAN
 from mobilekit.compression.pack.pack import pack, unpack
@@ -44,7 +45,7 @@ def main(artifacts: tuple[Path, ...], out: Path) -> None:
             rows.append(_row(folder, Path(work)))
         click.echo(json.dumps(rows[-1], sort_keys=True))
     content = {"environment": environment(), "rounds": _ROUNDS, "rows": rows, "ordinary": ordinary("minilm-l6", 4)}
-    out.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    write_results(out, content)
 
 
 def ordinary(model: str, bits: int) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from typing import Any
 import click
 
 from benchmarks.environment import environment
+from benchmarks.writing import write_results
 from export.pipeline import ExportError, export, prepare
 from export.result import ExportResult
 from export.worker import shared_workers
@@ -75,7 +76,7 @@ def write_rows(made: Iterable[dict[str, Any]], file: Path = RESULTS) -> None:
     order = {name: i for i, name in enumerate(schemes())}
     kept = sorted(rows.values(), key=lambda row: (row["model"] != "minilm-l6", row["model"], order[row["scheme"]]))
     content = {"environment": environment(), "rows": kept}
-    file.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    write_results(file, content)
 
 
 def _key(row: dict[str, Any]) -> tuple[str, str, str]:

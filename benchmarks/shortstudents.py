@@ -16,7 +16,9 @@ from typing import Any
 
 import click
 
+from benchmarks import markdown
 from benchmarks.environment import environment
+from benchmarks.writing import write_results
 from mobilekit.errors import CheckFailedError
 
 _TASK = "--data movie-sentiment --pooling mean --length 64 --force"
@@ -60,7 +62,7 @@ def main(work: Path, out: Path | None) -> None:
     work.mkdir(parents=True, exist_ok=True)
     content = carry_out(work)
     if out is not None:
-        out.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        write_results(out, content)
     click.echo(table(content))
 
 
@@ -76,13 +78,13 @@ def table(content: dict[str, Any]) -> str:
         "student": f"{student} right",
         "phone": f"{passed} of {count} checks; {sizes}",
     }
-    lines = ["| step | minutes | what came out |", "|---|---|---|"]
-    lines += [
-        f"| `mobilekit {content['commands'][name]}` | {content['seconds'][name] / 60:.1f} | {came[name]} |"
+    rows = [
+        (f"`mobilekit {content['commands'][name]}`", f"{content['seconds'][name] / 60:.1f}", came[name])
         for name in STEPS
     ]
     machine = content["environment"]
     total = sum(content["seconds"].values()) / 60
+    lines = markdown.table(("step", "minutes", "what came out"), rows)
     return "\n".join(
         [*lines, "", f"{total:.1f} minutes on a {machine['cpus']}-core virtual machine ({machine['processor']})."]
     )

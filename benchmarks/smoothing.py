@@ -6,7 +6,6 @@ python -m benchmarks.smoothing --out benchmarks/results/smoothing.json
 from __future__ import annotations
 
 import itertools
-import json
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ import click
 import numpy as np
 
 from benchmarks.environment import environment
+from benchmarks.writing import write_results
 from export.golden import golden
 from export.registry import GraphSpec
 from export.worker import Workers
@@ -78,7 +78,7 @@ def main(out: Path) -> None:
     finally:
         workers.close()
     content = {"model": model.name, "inputs": len(exact), "environment": environment(), "rows": rows}
-    out.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    write_results(out, content)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ are reported. MiniLM's shape (6 layers, H384, V30522), length 128, float32.
 from __future__ import annotations
 
 import contextlib
-import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.environment import environment
+from benchmarks.writing import write_results
 from export.registry import GraphSpec, target
 from export.worker import Workers
 from mobilekit.compression.compress import compress
@@ -169,8 +169,7 @@ def main(out: Path) -> None:
         click.echo(f"executorch / tflite, {name}: {found['between']['ratio_median']:.2f} x")
     # Last, so that the load average is the one that the runs had.
     content["environment"] = environment()
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    write_results(out, content)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from statistics import mean
 from typing import Any
 
+from benchmarks.markdown import table
 from benchmarks.student_ablations import PAIR_TASKS, groups
 from benchmarks.student_runs import HEADLINE, Row, runs
 
@@ -19,7 +20,7 @@ def headline(content: dict[str, Any]) -> str:
 
 def _lines(records: Sequence[dict[str, Any]], rows: Iterable[Row]) -> list[str]:
     columns = "model | seeds | accuracy | of the teacher | aim | parameters | multiply-adds at 128 | minutes"
-    lines = [f"| {columns} |", "|---|" + "---|" * columns.count("|")]
+    lines = []
     for row in rows:
         found = figures(records, row.name)
         if not found:
@@ -39,8 +40,8 @@ def _lines(records: Sequence[dict[str, Any]], rows: Iterable[Row]) -> list[str]:
             "-" if found[0]["multiply_adds"] is None else f"{found[0]['multiply_adds'] / 1e6:.0f} M",
             f"{mean(each['seconds'] for each in found) / 60:.0f}",
         ]
-        lines.append(f"| {' | '.join(cells)} |")
-    return lines
+        lines.append(cells)
+    return table(columns.split(" | "), lines)
 
 
 def figures(records: Sequence[dict[str, Any]], row: str) -> list[dict[str, Any]]:
@@ -81,7 +82,7 @@ def _note(records: Sequence[dict[str, Any]]) -> str:
 
 def parts(content: dict[str, Any]) -> str:
     """What each part of a recipe is worth: one seed a row, against the whole of it."""
-    lines = ["| group | run | accuracy | against the whole |", "|---|---|---|---|"]
+    lines = []
     for group, rows in groups().items():
         whole = figures(content["runs"], rows[0].name)
         for row in rows:
@@ -90,14 +91,14 @@ def parts(content: dict[str, Any]) -> str:
                 continue
             own = 100 * found[0]["values"][_METRIC]
             against = "-" if row is rows[0] or not whole else f"{own - 100 * whole[0]['values'][_METRIC]:+.1f} points"
-            lines.append(f"| {group} | {row.about} | {own:.1f} % | {against} |")
-    return "\n".join(lines)
+            lines.append([group, row.about, f"{own:.1f} %", against])
+    return "\n".join(table(["group", "run", "accuracy", "against the whole"], lines))
 
 
 def pairs(content: dict[str, Any]) -> str:
     """Pair tasks: what is learned of words and pairs, and what it is worth for a task."""
-    head = "| model | pair task | masked loss | words right | pairs right | 95 % interval | accuracy when fine-tuned |"
-    lines = [head, "|---|---|---|---|---|---|---|"]
+    columns = "model | pair task | masked loss | words right | pairs right | 95 % interval | accuracy when fine-tuned"
+    lines = []
     records = {record["run"]: record["report"] for record in content["runs"]}
     runs = [("`albert`", task, f"pairs-{task}") for task in PAIR_TASKS] + [("the teacher", "sop", "pairs-teacher")]
     for model, task, run in runs:
@@ -114,5 +115,5 @@ def pairs(content: dict[str, Any]) -> str:
             "-" if interval is None else f"{100 * interval['low']:.0f} to {100 * interval['high']:.0f} %",
             "-" if tuned is None else f"{100 * tuned['test'][_METRIC]:.1f} %",
         ]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+        lines.append(cells)
+    return "\n".join(table(columns.split(" | "), lines))

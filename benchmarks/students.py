@@ -26,6 +26,7 @@ import click
 
 from benchmarks.environment import environment
 from benchmarks.student_runs import Run, runs
+from benchmarks.writing import write_results
 from mobilekit.errors import CheckFailedError, unknown
 
 RESULTS = Path(__file__).parent / "results/students.json"
@@ -99,7 +100,7 @@ def read_records(file: Path = RESULTS) -> dict[str, dict[str, Any]]:
 def write_records(records: Mapping[str, dict[str, Any]], file: Path = RESULTS) -> None:
     """Write the records of runs that there still are, in their order."""
     kept = [records[name] for name in runs() if name in records]
-    file.write_text(json.dumps({"runs": kept}, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    write_results(file, {"runs": kept})
 
 
 @click.command()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from export.budget import budget_bytes
 from export.registry import target as find_target
-from export.stored import compare, stored_inputs, stored_weights
+from export.stored import compare, some, stored_inputs, stored_weights
 from export.thresholds import (
     CENTRED_COSINE,
     LEAST_COSINE,
@@ -269,7 +269,7 @@ def check_lengths(artifact: Artifact, runner: Runner) -> CheckResult:
     bad = [n for n, output in zip(sizes, outputs, strict=True) if not np.isfinite(output).all()]
     said = f"{len(sizes)} of {len(longest)} tried"
     if bad:
-        return CheckResult("lengths", False, f"{said}; not finite at {_some(map(str, bad))}", "finite, not constant")
+        return CheckResult("lengths", False, f"{said}; not finite at {some(map(str, bad))}", "finite, not constant")
     constant = len(sizes) > 1 and float(np.ptp(outputs, axis=0).max()) < 1e-6
     return CheckResult("lengths", not constant, said + ("; constant" if constant else ""), "finite, not constant")
 
@@ -329,8 +329,3 @@ def _cosine(a: Vector, b: Vector) -> float:
     x, y = a.astype(np.float64), b.astype(np.float64)
     norms = float(np.linalg.norm(x) * np.linalg.norm(y))
     return float(x @ y) / norms if norms else 0.0
-
-
-def _some(names: Any) -> str:
-    listed = list(names)
-    return ", ".join(listed[:3]) + (f" and {len(listed) - 3} more" if len(listed) > 3 else "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -48,7 +48,7 @@ class Comparison:
             "stored more than once": self.repeated,
             "with other scales of activations": self.misrounded,
         }
-        return "; ".join(f"{kind}: {_some(names)}" for kind, names in kinds.items() if names)
+        return "; ".join(f"{kind}: {some(names)}" for kind, names in kinds.items() if names)
 
 
 def tensor_entries(model: CompressedModel, length: int, codebooks: bool = False) -> list[Json]:
@@ -161,8 +161,10 @@ def _activations(entry: Json) -> Static:
         raise ArtifactError(f"{MANIFEST_FILE}: {short(entry['name'])}: {error}") from error
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+def some(names: Iterable[str]) -> str:
+    """For messages: the first three, and how many more there are."""
+    listed = list(names)
+    return ", ".join(listed[:3]) + (f" and {len(listed) - 3} more" if len(listed) > 3 else "")
 
 
 def stored_weights(target: Target, path: Path) -> list[StoredWeight]:

@@ -75,29 +75,29 @@ class _Readers:
         if len(products) == 1 and products[0].kind == "mul":
             (other,) = [name for name in _names(products[0]) if name != reader.name] or [""]
             factor = self._made.get(other)
-            if reader.kind == "linear" and _operand(reader, "weight") == table:
+            if reader.kind == "linear" and operand(reader, "weight") == table:
                 if factor is not None and factor.kind == "const":
                     return factor.literal("val")
-            elif reader.kind == "gather" and _operand(reader, "x") == table and self._same_rows(reader, factor):
+            elif reader.kind == "gather" and operand(reader, "x") == table and self._same_rows(reader, factor):
                 assert factor is not None
-                return self._made[_operand(factor, "x")].literal("val")
+                return self._made[operand(factor, "x")].literal("val")
         raise ArtifactError(f"{table}: {reader.kind} reads it, and its rows are not scaled after that.")
 
     def _same_rows(self, one: Operation, other: Operation | None) -> bool:
         """Whether `other` gathers rows of a constant at the same ids as `one`."""
         if other is None or other.kind != "gather" or self._ids(one) != self._ids(other):
             return False
-        source = self._made.get(_operand(other, "x"))
+        source = self._made.get(operand(other, "x"))
         return source is not None and source.kind == "const"
 
     def _ids(self, gather: Operation) -> str:
         """The tensor that a gather's indices come from, before it is cast."""
-        name = _operand(gather, "indices")
+        name = operand(gather, "indices")
         for _ in range(len(self._made)):
             maker = self._made.get(name)
             if maker is None or maker.kind != "cast":
                 break
-            name = _operand(maker, "x")
+            name = operand(maker, "x")
         return name
 
 
@@ -106,7 +106,7 @@ def _names(operation: Operation) -> Iterator[str]:
         yield from (operand.name for operand in operands if isinstance(operand, Name))
 
 
-def _operand(operation: Operation, parameter: str) -> str:
+def operand(operation: Operation, parameter: str) -> str:
     """Name of the one tensor given for a parameter; empty where it is something else."""
     operands: tuple[object, ...] = operation.operands.get(parameter, ())
     return operands[0].name if len(operands) == 1 and isinstance(operands[0], Name) else ""

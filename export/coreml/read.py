@@ -10,14 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
-from export.coreml.levels import LOOK_UP, UNIT, read_levels, row_scales
+from export.coreml.levels import LOOK_UP, UNIT, operand, read_levels, row_scales
 from export.registry import StoredInput, StoredWeight
 from mobilekit.compression.activations import Activation, Static
 from mobilekit.compression.bitfields import pack_bits
 from mobilekit.compression.nibbles import pack_nibbles
 from mobilekit.errors import ArtifactError
 from mobilekit.runtimes.mil.package import Package, input_shapes, open_package
-from mobilekit.runtimes.mil.program import Function, Literal, Name, Operation, read_functions
+from mobilekit.runtimes.mil.program import Function, Literal, Operation, read_functions
 
 # Where a compressed constant keeps its codes.
 _CODES = {"constexpr_affine_dequantize": "quantized_data", "constexpr_blockwise_shift_scale": "data"}
@@ -62,29 +62,23 @@ def read_inputs(path: Path) -> list[StoredInput]:
 def _static(function: Function) -> dict[str, set[Static]]:
     """By the name of a constant, the fixed scales around linear maps whose weight it is."""
     makers = {operation.name: operation for operation in function.operations}
-    readers = {_name(o, "input"): o for o in function.operations if o.kind == "quantize"}
+    readers = {operand(o, "input"): o for o in function.operations if o.kind == "quantize"}
     found: dict[str, set[Static]] = {}
     for operation in function.operations:
-        given = makers.get(_name(operation, "x")) if operation.kind == "linear" else None
+        given = makers.get(operand(operation, "x")) if operation.kind == "linear" else None
         if given is None or given.kind != "dequantize":
             continue
-        codes, made = makers.get(_name(given, "input")), readers.get(operation.name)
+        codes, made = makers.get(operand(given, "input")), readers.get(operation.name)
         if codes is None or made is None or _activation(codes, makers) != _activation(given, makers):
             raise ArtifactError(f"{operation.name}: activations around it are rounded in a way that is not read here.")
         static = Static(_activation(given, makers), _activation(made, makers))
-        found.setdefault(_name(operation, "weight"), set()).add(static)
+        found.setdefault(operand(operation, "weight"), set()).add(static)
     return found
-
-
-def _name(operation: Operation, parameter: str) -> str:
-    """The tensor given for a parameter, empty where it is none."""
-    operands = operation.operands.get(parameter, ())
-    return operands[0].name if len(operands) == 1 and isinstance(operands[0], Name) else ""
 
 
 def _activation(operation: Operation, makers: Mapping[str, Operation]) -> Activation:
     def value(parameter: str) -> float:
-        maker = makers.get(_name(operation, parameter))
+        maker = makers.get(operand(operation, parameter))
         literal = operation.literal(parameter) if maker is None else maker.literal("val")
         if literal.value.size != 1:
             raise ArtifactError(f"{operation.name}: has not one {parameter} for all of its tensor.")

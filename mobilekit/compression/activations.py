@@ -15,7 +15,7 @@ from mobilekit.errors import CompressionError, short
 LEAST_CODE, MOST_CODE = -128, 127
 # Whole numbers up to here are exact in float32, so that engines that round biases anew get the same.
 MOST_BIAS = 2**23
-_MOST_SCALE = float(np.finfo(np.float16).max)
+MOST_SCALE = float(np.finfo(np.float16).max)
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Activation:
     zero_point: int
 
     def __post_init__(self) -> None:
-        if not LEAST_NORMAL <= self.scale <= _MOST_SCALE or float(np.float16(self.scale)) != self.scale:
+        if not LEAST_NORMAL <= self.scale <= MOST_SCALE or float(np.float16(self.scale)) != self.scale:
             raise CompressionError(
                 f"the scale of activations has to be > 0 and exact in float16, not {short(repr(self.scale))}."
             )

@@ -12,9 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import torch
 from torch import Tensor
+from torch.utils.hooks import RemovableHandle
 
 from mobilekit.compression.activations import Activation, Static
-from mobilekit.compression.calibrate import batches, linear_maps
+from mobilekit.compression.calibrate import batches, hooked, linear_maps
+from mobilekit.compression.rounding import ONE, rounded
 from mobilekit.models.model import EncoderWithHead, Model
 from mobilekit.models.threads import one_thread
 
@@ -59,7 +61,7 @@ def _watched(
     module: EncoderWithHead, multipliers: Mapping[str, Tensor], static: Mapping[str, Static], moved: dict[str, Tensor]
 ) -> Iterator[None]:
     """In each backward pass, put into `moved` how far each map's rounding moves a text's output along the gradient."""
-    maps, one = linear_maps(module), torch.ones(1)
+    maps = linear_maps(module)
 
     def seen(name: str, values: Tensor, activation: Activation, multiplier: Tensor) -> Tensor:
         """The same values, whose gradient is that of what is computed from this very tensor."""
@@ -67,26 +69,21 @@ def _watched(
         exact = values.detach()
 
         def arrived(gradient: Tensor) -> None:
-            rounded = torch.from_numpy(activation.rounded((exact * multiplier).numpy())) / multiplier
-            along = (gradient * (rounded - exact)).flatten(1).sum(1)
+            along = (gradient * (rounded(exact, activation, multiplier) - exact)).flatten(1).sum(1)
             moved[name] = moved[name] + along if name in moved else along
 
         leaf.register_hook(arrived)
         return leaf
 
-    def attach(name: str, around: Static) -> Iterator[torch.utils.hooks.RemovableHandle]:
+    def attach(name: str, around: Static) -> Iterator[RemovableHandle]:
         def before(_: torch.nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor]:
-            return (seen(name, inputs[0], around.input, multipliers.get(name, one)),)
+            return (seen(name, inputs[0], around.input, multipliers.get(name, ONE)),)
 
         def after(_: torch.nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> Tensor:
-            return seen(name, output, around.output, one)
+            return seen(name, output, around.output, ONE)
 
         yield maps[name].register_forward_pre_hook(before)
         yield maps[name].register_forward_hook(after)
 
-    hooks = [hook for name, around in static.items() for hook in attach(name, around)]
-    try:
+    with hooked([hook for name, around in static.items() for hook in attach(name, around)]):
         yield
-    finally:
-        for handle in hooks:
-            handle.remove()

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.utils.hooks import RemovableHandle
 
 from mobilekit.errors import InputError
 from mobilekit.models.model import EncoderWithHead, Model, tensor_name
@@ -106,11 +107,17 @@ def second_moments(model: Model, texts: Sequence[str], names: Collection[str]) -
 def _watched(maps: Mapping[str, torch.nn.Linear], watch: Callable[[str], _Hook]) -> Iterator[None]:
     """Call `watch(name)`'s hook with the inputs of each linear map, whatever is computed meanwhile."""
     hooks = [each.register_forward_pre_hook(watch(name)) for name, each in maps.items()]
+    with hooked(hooks), torch.no_grad(), one_thread():
+        yield
+
+
+@contextlib.contextmanager
+def hooked(handles: Collection[RemovableHandle]) -> Iterator[None]:
+    """Meanwhile some hooks of modules are attached; they are taken off at the end."""
     try:
-        with torch.no_grad(), one_thread():
-            yield
+        yield
     finally:
-        for handle in hooks:
+        for handle in handles:
             handle.remove()
 
 

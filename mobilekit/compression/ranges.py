@@ -14,8 +14,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mobilekit.compression.activations import LEAST_CODE, MOST_CODE, Activation, Static
-from mobilekit.compression.calibrate import batches, linear_maps, tokens
+from mobilekit.compression.activations import LEAST_CODE, MOST_CODE, MOST_SCALE, Activation, Static
+from mobilekit.compression.calibrate import batches, hooked, linear_maps, tokens
 from mobilekit.compression.records import LEAST_NORMAL
 from mobilekit.models.activations import FUNCTIONS
 from mobilekit.models.model import EncoderWithHead, Model
@@ -86,7 +86,7 @@ class _Map:
 def activation_of(least: float, most: float) -> Activation:
     """The activation whose codes reach from `least` (<= 0) to `most` (>= 0), as nearly as float16 scales allow."""
     wide = max((most - least) / (MOST_CODE - LEAST_CODE), float(LEAST_NORMAL))
-    scale = float(np.float16(min(wide, float(np.finfo(np.float16).max))))
+    scale = float(np.float16(min(wide, MOST_SCALE)))
     return Activation(scale, int(np.clip(round(LEAST_CODE - least / scale), LEAST_CODE, MOST_CODE)))
 
 
@@ -159,12 +159,7 @@ def _look(
         return hook
 
     maps = linear_maps(module)
-    hooks = [maps[name].register_forward_hook(watch(name)) for name in seen]
-    try:
-        with torch.no_grad(), one_thread():
-            for ids, keep in batches(model, texts):
-                kept = keep
-                module(ids, keep)
-    finally:
-        for handle in hooks:
-            handle.remove()
+    with hooked([maps[name].register_forward_hook(watch(name)) for name in seen]), torch.no_grad(), one_thread():
+        for ids, keep in batches(model, texts):
+            kept = keep
+            module(ids, keep)

@@ -11,7 +11,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-import torch
 
 from mobilekit.compression.activations import Activation, Static, bias_scale
 from mobilekit.compression.bearing import rounding_losses
@@ -20,9 +19,9 @@ from mobilekit.compression.compressed import CompressedModel
 from mobilekit.compression.quantize import codes_of
 from mobilekit.compression.ranges import static_ranges
 from mobilekit.compression.records import Dense, Quantized, Record
-from mobilekit.compression.smooth import multipliers
+from mobilekit.compression.rounding import input_multipliers
 from mobilekit.errors import CompressionError, InputError
-from mobilekit.models.model import Model, tensor_name
+from mobilekit.models.model import Model
 
 # Of the output's squares, the share that all fixed scales together may cost: cosines of 0.99975. On the built-in model
 # they are 0.9996 on its golden inputs; with what engines round on the fly that keeps the limit of `check`, 0.999.
@@ -60,14 +59,9 @@ def _chosen(
     model: Model, compressed: CompressedModel, names: Collection[str], texts: Sequence[str]
 ) -> dict[str, Static]:
     """Those that cost the output least, as many as may be."""
-    module = copy.deepcopy(model.module).requires_grad_(False)
-    decoded = compressed.decoded()
-    for name, parameter in module.named_parameters():
-        parameter.copy_(torch.from_numpy(decoded[tensor_name(name)]))
-    smoothing = {
-        name.removesuffix(".weight"): torch.from_numpy(record.decode())
-        for name, record in multipliers(compressed.records).items()
-    }
+    decoded = replace(model, module=copy.deepcopy(model.module).requires_grad_(False))
+    decoded.load_tensors(compressed.decoded())
+    module, smoothing = decoded.module, input_multipliers(compressed)
     ranges = static_ranges(model, module, smoothing, names, texts)
     return bearable(ranges, rounding_losses(model, module, smoothing, ranges, texts))
 

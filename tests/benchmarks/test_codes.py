@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.codes import METHODS, Plan, map_errors, outputs, records_by
+from benchmarks.code_tables import METHODS
+from benchmarks.codes import Plan, map_errors, outputs, records_by
 from mobilekit.compression.calibrate import linear_maps, second_moments
 from mobilekit.compression.compress import compress
 from mobilekit.compression.records import Quantized

@@ -77,7 +77,7 @@ def test_bits_count_codes_scales_and_codebooks() -> None:
 
 def test_plain_codes_are_rounded_by_the_largest_weight_and_not_smoothed() -> None:
     model, name = load("tiny-classifier"), "layers.0.ffn.up.weight"
-    plain = rounded(model, compress(model, "int4"))
+    plain = rounded(model, 4)
     weight = model.tensors()[name]
     step = np.abs(weight).max(1, keepdims=True) / 7
     assert np.abs(plain.decoded()[name] - weight).max() <= 0.51 * step.max()

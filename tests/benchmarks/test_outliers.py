@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.code_tables import outliers
 from benchmarks.outliers import PLANS, compare, plan, sizes
-from benchmarks.tables import outliers
 from mobilekit.compression.compress import compress
 from mobilekit.compression.outliers import cluster_apart
 from mobilekit.compression.pack.codings import smallest

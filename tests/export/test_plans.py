@@ -20,6 +20,14 @@ from mobilekit.models.load import load
 EXAMPLE = Path(__file__).parents[2] / "docs" / "plans" / "mixed.toml"
 
 
+def exported(place: Path, name: str, rules: str, target: str) -> ExportResult:
+    """What became of a small model by a plan of this name."""
+    plan = place / f"{name}.toml"
+    plan.write_text(rules)
+    (result,) = export("tiny-classifier", target, str(plan), lengths=(16,), out=place)
+    return result
+
+
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ExportResult]:
     out = tmp_path_factory.mktemp("out")
@@ -105,9 +113,7 @@ def test_all_targets_leaves_out_core_ml_where_outliers_are_kept_apart(tmp_path: 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["executorch", "tflite"])
 def test_outliers_kept_apart_are_written_and_packed(target: str, tmp_path: Path) -> None:
-    plan = tmp_path / "p.toml"
-    plan.write_text(OUTLIERS)
-    (result,) = export("tiny-classifier", target, str(plan), lengths=(16,), out=tmp_path)
+    result = exported(tmp_path, "p", OUTLIERS, target)
     assert result.passed and result.folder is not None
     entries = {t["name"]: t for t in result.manifest["tensors"]}
     assert 4 < entries["layers.0.ffn.up.weight"]["levels"] <= 255
@@ -120,13 +126,12 @@ def test_outliers_kept_apart_are_written_and_packed(target: str, tmp_path: Path)
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["coreml", "tflite"])
 def test_codebooks_by_groups_of_rows_beside_other_schemes(target: str, tmp_path: Path) -> None:
-    plan = tmp_path / "books.toml"
-    plan.write_text(
+    rules = (
         '[[rule]]\npattern = "*"\nscheme = "int8"\n'
         '[[rule]]\npattern = "layers.*.ffn.*"\nscheme = "pal3"\ngroups = 8\n'
         '[[rule]]\npattern = "embeddings.token"\nscheme = "int4"\n'
     )
-    (result,) = export("tiny-classifier", target, str(plan), lengths=(16,), out=tmp_path)
+    result = exported(tmp_path, "books", rules, target)
     assert result.passed and result.manifest["plan"][1] == {"pattern": "layers.*.ffn.*", "scheme": "pal3", "groups": 8}
     assert recheck(result.folder or "")[0].manifest.content["scheme"] == "books"
 
@@ -134,13 +139,12 @@ def test_codebooks_by_groups_of_rows_beside_other_schemes(target: str, tmp_path:
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["coreml", "executorch", "tflite"])
 def test_fixed_scales_of_activations_beside_other_schemes(target: str, tmp_path: Path) -> None:
-    plan = tmp_path / "static.toml"
-    plan.write_text(
+    rules = (
         '[[rule]]\npattern = "*"\nscheme = "int4"\n'
         '[[rule]]\npattern = "layers.*.attention.*"\nscheme = "int8-static"\n'
         '[[rule]]\npattern = "layers.1.attention.output"\nscheme = "int8"\n'
     )
-    (result,) = export("tiny-classifier", target, str(plan), lengths=(16,), out=tmp_path)
+    result = exported(tmp_path, "static", rules, target)
     assert result.passed and result.folder is not None
     assert result.manifest["tolerance"]["host"] == {"metric": "cosine", "limit": 0.999}
     parts = [t["name"].removesuffix(".weight") for t in result.manifest["tensors"] if "activations" in t]
