@@ -110,7 +110,9 @@ class Judge:
         """Have an artifact answer the rows, and judge it."""
         manifest = runner.artifact.manifest
         refuse_pairs(self._gate.data, manifest)
-        reader = ArtifactReader(self._head, artifact_tokenizer(runner), manifest.content["tokenizer"]["prefix"])
+        reader = ArtifactReader(
+            self._head, artifact_tokenizer(runner.artifact), manifest.content["tokenizer"]["prefix"]
+        )
         of = exam(reader, self._rows, self._length)
         if not runner.engine.timed:
             report(f"{len(self._rows)} rows through the reference interpreter, which is slow: --limit takes fewer")
@@ -167,7 +169,7 @@ def judge_of_artifact(gate: Gate, runner: Runner, report: Report) -> Judge:
     Raises InputError where data or models are not of its task.
     """
     manifest = runner.artifact.manifest
-    gate.check_artifact(manifest, artifact_tokenizer(runner))
+    gate.check_artifact(manifest, artifact_tokenizer(runner.artifact))
     head = head_in(manifest)
     judge = Judge(gate, head, manifest.max_length)
     exact = ordered(gate.against, head)

@@ -179,6 +179,26 @@ class EngineProcess:
             pass
 
 
+class InsideProcess:
+    """The same calls to a service of this very process, for a program that is an engine's process itself."""
+
+    def __init__(self, service: Service) -> None:
+        self._service, self.pid = service, os.getpid()
+
+    def call(
+        self,
+        method: str,
+        params: dict[str, Any] | None = None,
+        arrays: Arrays | None = None,
+        progress: Callable[[str], None] = lambda _: None,
+    ) -> tuple[Any, Arrays]:
+        """Call a method of the service, and raise what it raises."""
+        return self._service(method, params or {}, arrays or {}, progress)
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
 def _all_kinds(kind: type[MobilekitError]) -> list[type[MobilekitError]]:
     return [kind, *(k for child in kind.__subclasses__() for k in _all_kinds(child))]
 

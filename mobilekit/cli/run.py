@@ -59,7 +59,7 @@ def command(
     manifest = opened.manifest
     _check(manifest, threshold, top)
     with open_artifact(opened, DEFAULT_THREADS if threads is None else threads) as runner, _fitting(opened):
-        tokenizer = artifact_tokenizer(runner)
+        tokenizer = artifact_tokenizer(runner.artifact)
         least, count = THRESHOLD if threshold is None else threshold, COUNT if top is None else top
         answers = [answer(runner, tokenizer, text, pair, least, count) for text in texts]
     for cut in (a for a in answers if a.truncated):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mobilekit.artifact import Manifest
+from mobilekit.artifact import Artifact, Manifest
 from mobilekit.decoding.entities import decode_entities
 from mobilekit.decoding.item import Item
 from mobilekit.decoding.labels import decode_labels
@@ -37,14 +37,14 @@ class Answer:
     truncated: bool
 
 
-def artifact_tokenizer(runner: Runner) -> TextTokenizer:
+def artifact_tokenizer(artifact: Artifact) -> TextTokenizer:
     """The tokenizer that the artifact carries, limited to its longest exported length."""
-    about = runner.artifact.manifest.content["tokenizer"]
-    if about["file"] in runner.artifact.altered():
-        raise ArtifactError(f"{runner.artifact.folder / about['file']}: missing or altered since export; export again.")
-    file = runner.artifact.folder / about["file"]
+    about = artifact.manifest.content["tokenizer"]
+    if about["file"] in artifact.altered():
+        raise ArtifactError(f"{artifact.folder / about['file']}: missing or altered since export; export again.")
+    file = artifact.folder / about["file"]
     try:
-        return TextTokenizer(file.read_text(encoding="utf-8"), runner.artifact.manifest.max_length)
+        return TextTokenizer(file.read_text(encoding="utf-8"), artifact.manifest.max_length)
     except (InputError, OSError, UnicodeDecodeError) as error:
         raise ArtifactError(f"{file}: cannot be read as a tokenizer ({error}); export again.") from error
 

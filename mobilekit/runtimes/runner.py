@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from mobilekit.artifact import MANIFEST_FILE, PREDICT_MASK, Artifact, open_folder
 from mobilekit.errors import ArtifactError, InputError, MissingExtraError, short
 from mobilekit.host import is_installed
-from mobilekit.process import EngineProcess
+from mobilekit.process import Arrays, EngineProcess, InsideProcess
 from mobilekit.runtimes.base import EngineInfo, engine, engines
+from mobilekit.runtimes.service import EngineService
 
 DEFAULT_THREADS = min(4, os.cpu_count() or 1)
 # More than any machine has; engines start as many as they are told.
@@ -29,13 +30,18 @@ class Runner:
     load_ms: milliseconds that the engine took to load the file, its library's import left out.
     """
 
-    def __init__(self, artifact: Artifact, info: EngineInfo, threads: int) -> None:
+    def __init__(self, artifact: Artifact, info: EngineInfo, threads: int, inside: bool = False) -> None:
+        """inside: load the engine into this process, which has to be one of its own."""
         self.artifact, self.engine = artifact, info
         if not info.timed:
             # Two BLAS threads beside other work take four times as long as one, and nobody measures this engine.
             threads = 1
         self._lengths = artifact.manifest.lengths
-        self._process = EngineProcess("mobilekit.runtimes.service:service", hide=("tensorflow",), threads=threads)
+        self._process: EngineProcess | InsideProcess = (
+            InsideProcess(EngineService())
+            if inside
+            else EngineProcess("mobilekit.runtimes.service:service", hide=("tensorflow",), threads=threads)
+        )
         params = {
             "engine": info.name,
             "path": str(artifact.model_path.resolve()),
@@ -68,11 +74,15 @@ class Runner:
             raise InputError("input_ids is empty; an input has at least its special tokens.")
         chosen = self.length_for(ids.size) if length is None else length
         inputs = self.padded(ids, attention_mask, token_type_ids, chosen, predict)
-        outputs = self._process.call("run", {"entry": self._lengths[chosen]}, inputs)[1]
+        outputs = self.outputs(chosen, inputs)
         self._check_output(outputs, chosen)
         # What the padding's own rows hold is nobody's business.
         kept = slice(ids.size) if self.artifact.manifest.per_token else slice(None)
         return {name: np.asarray(values, np.float32)[:, kept] for name, values in outputs.items()}
+
+    def outputs(self, length: int, inputs: Arrays) -> Arrays:
+        """What the engine gives at an exported length for inputs as `padded` makes them, by output name, as it is."""
+        return self._process.call("run", {"entry": self._lengths[length]}, inputs)[1]
 
     def run_many(
         self,
@@ -201,6 +211,13 @@ def open_artifact(
     threads: for the engine. engine_name: another engine for the same target. Raises ArtifactError when the folder is
     no artifact or its model file was altered, MissingExtraError when the engine is not installed.
     """
+    return Runner(*verified(path, threads, engine_name), threads)
+
+
+def verified(
+    path: Path | str | Artifact, threads: int = DEFAULT_THREADS, engine_name: str | None = None
+) -> tuple[Artifact, EngineInfo]:
+    """An artifact and the engine that would run it; raises what `open_artifact` raises, and starts nothing."""
     artifact = path if isinstance(path, Artifact) else open_folder(path)
     if not 1 <= threads <= _MOST_THREADS:
         raise InputError(f"threads is {short(threads)}; it has to be 1 to {_MOST_THREADS:,}.")
@@ -213,7 +230,7 @@ def open_artifact(
     for package in info.packages:
         if not is_installed(package):
             raise MissingExtraError(package, info.extra, f"running {info.target} artifacts")
-    return Runner(artifact, info, threads)
+    return artifact, info
 
 
 def engine_for(target: str) -> EngineInfo:

@@ -72,7 +72,7 @@ def _hold(result: ExportResult, model: Model) -> None:
 
 def _answers(model: Model, runner: Runner) -> None:
     """`run` has an answer for the head."""
-    tokenizer, task = artifact_tokenizer(runner), model.head.task
+    tokenizer, task = artifact_tokenizer(runner.artifact), model.head.task
     text = MASKED.get(model.tokenizer.type, "") if task == "fill-mask" else "Ada left the old town of Lisbon."
     pair = "It was a quiet film about a lighthouse." if task == "question-answering" else None
     found = answer(runner, tokenizer, text, pair, count=3)

@@ -45,11 +45,11 @@ class FakeRunner(Runner):
     def __init__(self, outputs: Sequence[NDArray[np.floating]], timed: bool = True) -> None:
         self.artifact = Artifact(Path("fake"), Manifest(fake_manifest(None)))
         self.engine = EngineInfo("fake", "tflite", "", (), None, timed)  # type: ignore[arg-type]
-        self.outputs, self.asked = outputs, []
+        self.listed, self.asked = outputs, []
 
     def run_many(self, input_ids: Any, token_type_ids: Any, predict: Any = None) -> Iterator[tuple[int, Any]]:
         self.asked += [ids.tolist() for ids in input_ids]
-        yield from reversed(list(enumerate(self.outputs)))
+        yield from reversed(list(enumerate(self.listed)))
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +57,7 @@ def _tokenizer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Such an artifact has no files."""
     real = artifact_tokenizer
     own = load("tiny-classifier").tokenizer
-    monkeypatch.setattr("export.judge.artifact_tokenizer", lambda r: own if isinstance(r, FakeRunner) else real(r))
+    monkeypatch.setattr("export.judge.artifact_tokenizer", lambda a: own if a.folder == Path("fake") else real(a))
 
 
 def said(name: str | Model, texts: Sequence[str] = TEXTS, length: int = 48) -> list[int]:

@@ -97,7 +97,7 @@ def test_answers_equal_torch(results: dict[str, ExportResult], target: str) -> N
     folder = results[target].folder
     assert folder is not None
     with open_artifact(folder) as runner:
-        tokenizer = artifact_tokenizer(runner)
+        tokenizer = artifact_tokenizer(runner.artifact)
         for text in ("a good film", "not very good at all", "it was bad " * 30):
             found = answer(runner, tokenizer, text)
             ids = torch.from_numpy(tokenizer.encode(text).ids)[None]
