@@ -5,12 +5,10 @@ Nothing here needs torch or an engine: an app's build can use it.
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ from mobilekit.manifest_rules import MANIFEST_FILE as MANIFEST_FILE
 from mobilekit.manifest_rules import PREDICT_MASK as PREDICT_MASK
 from mobilekit.manifest_rules import first_contradiction
 from mobilekit.reading import read_errors, read_values
+from mobilekit.schemas import first_fault, newer
 
 SCHEMA_VERSION = 1
 
@@ -127,31 +126,19 @@ def open_folder(folder: Path | str) -> Artifact:
 
 def validated(content: object, where: str) -> Manifest:
     """A Manifest of JSON values that follow the schema; raises ArtifactError that names the first fault."""
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import best_match
-
-    version = content.get("schema") if isinstance(content, dict) else None
-    if isinstance(version, int) and not isinstance(version, bool) and version > SCHEMA_VERSION:
+    version = newer(content, SCHEMA_VERSION)
+    if version is not None:
         raise ArtifactError(
             f"{where}: schema {short(version)} is newer than this mobilekit reads ({SCHEMA_VERSION}); upgrade it."
         )
-    fault = best_match(Draft202012Validator(schema()).iter_errors(content))
+    fault = first_fault(content, "manifest")
     if fault is not None:
-        place = short("/".join(map(str, fault.absolute_path))) or "the whole"
-        raise ArtifactError(f"{where}: {place}: {short(fault.message, 200)}; export again.")
+        raise ArtifactError(f"{where}: {fault}; export again.")
     assert isinstance(content, dict)
     contradiction = first_contradiction(content)
     if contradiction is not None:
         raise ArtifactError(f"{where}: {short(contradiction, 200)}; export again.")
     return Manifest(content)
-
-
-@functools.cache
-def schema() -> Json:
-    """The JSON schema of manifests, as shipped."""
-    text = resources.files("mobilekit").joinpath("schemas/manifest.schema.json").read_text(encoding="utf-8")
-    content: Json = json.loads(text)
-    return content
 
 
 def write_manifest(folder: Path, content: Json) -> Manifest:

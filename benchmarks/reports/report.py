@@ -1,0 +1,115 @@
+"""A report: JSON values that follow `mobilekit/schemas/report.schema.json`, written by hosts, Android and iOS alike."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mobilekit.errors import InputError, short
+from mobilekit.manifest_rules import CONTROL
+from mobilekit.reading import read_values
+from mobilekit.schemas import first_fault, newer
+from mobilekit.staging import staged_file
+
+SCHEMA_VERSION = 1
+Json = dict[str, Any]
+# What a report of ours begins with, so that --force takes the place of nothing else.
+MARK = b'{\n "device": {'
+
+
+@dataclass(frozen=True)
+class Report:
+    """A validated report. content: its JSON values. origin: the file it was read from, for messages."""
+
+    content: Json
+    origin: str = "report"
+
+    @property
+    def rows(self) -> list[Json]:
+        """Its rows."""
+        rows: list[Json] = self.content["rows"]
+        return rows
+
+    @property
+    def device(self) -> str:
+        """How the device is called."""
+        return str(self.content["device"]["name"])
+
+    def row(self, name: str) -> Json | None:
+        """The row of a name, if there is one."""
+        return next((row for row in self.rows if row["name"] == name), None)
+
+
+def read_report(file: Path) -> Report:
+    """Read a report that anyone may have written.
+
+    Raises InputError when it is missing, too large, no JSON, of a newer schema, against the schema, or contradicts
+    itself.
+    """
+    return validated(read_values(file), str(file))
+
+
+def validated(content: object, where: str) -> Report:
+    """A Report of JSON values; raises InputError that names the first fault."""
+    version = newer(content, SCHEMA_VERSION)
+    if version is not None:
+        raise InputError(
+            f"{where}: schema {short(version)} is newer than mobilekit reads ({SCHEMA_VERSION}); upgrade it."
+        )
+    fault = first_fault(content, "report")
+    if fault is None:
+        assert isinstance(content, dict)
+        fault = next(_contradictions(content), None)
+    if fault is not None:
+        raise InputError(f"{where}: no report of mobilekit: {short(fault, 300)}.")
+    assert isinstance(content, dict)
+    return Report(content, where)
+
+
+def write_report(content: Mapping[str, Any], file: Path, force: bool = False) -> Report:
+    """Validate and write a report, beside and renamed: the same bytes for the same content.
+
+    force: take the place of a report that is there. Raises InputError where something is in the way.
+    """
+    report = validated(dict(content), str(file))
+    with staged_file(file, force, MARK) as staged:
+        text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
+        staged.write_text(text + "\n", encoding="utf-8")
+    return report
+
+
+def _contradictions(content: Json) -> Iterator[str]:
+    steering = next((text for text in _texts(content) if CONTROL.search(text)), None)
+    if steering is not None:
+        yield f"a text in it has control characters: {short(repr(steering))}"
+    names = Counter(row["name"] for row in content["rows"])
+    yield from (f"{count} rows are called {short(name)}" for name, count in names.items() if count > 1)
+    for row in content["rows"]:
+        yield from _row_faults(row)
+    for ratio in content["ratios"]:
+        missing = [ratio[side] for side in ("row", "base") if ratio[side] not in names]
+        yield from (f"a ratio is of {short(name)}, and no row is" for name in missing)
+
+
+def _row_faults(row: Json) -> Iterator[str]:
+    if row["kind"] == "artifact" and (row["sha256"] is None or row["bytes"] is None):
+        yield f"the artifact {short(row['name'])} has no sha256 or bytes"
+    lengths = [each["length"] for each in row["lengths"]]
+    if lengths != sorted(set(lengths)):
+        yield f"the lengths of {short(row['name'])} do not ascend"
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield str(name)
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
