@@ -84,10 +84,9 @@ def tensor_entries(model: CompressedModel, length: int, codebooks: bool = False)
 
 
 def _levels(record: Clustered) -> int:
-    """How many different codes there may be in a matrix: those of a codebook, and those of outliers."""
-    if record.outliers is None:
-        return 2**record.bits
-    return min(2**record.bits + len(np.unique(record.outliers.levels)), _MOST_LEVELS)
+    """How many different codes there are in a matrix at most: those of its codebooks, and those of outliers."""
+    apart = 0 if record.outliers is None else len(np.unique(record.outliers.levels))
+    return min(record.groups * 2**record.bits + apart, _MOST_LEVELS)
 
 
 def _entry(kind: str, record: Record, bits: int, hashes: dict[str, str]) -> Json:

@@ -3,13 +3,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from support import CLASSIFIER, SHARED, random_compressed
+import pytest
+from support import CLASSIFIER, SHARED, foreign_clusters, random_compressed
 
 from export.budget import budget_bytes, floor_bytes, graph_bytes, groups
 from export.registry import Overhead, StoredWeight, Target
 from export.stored import compare, tensor_entries
 from export.thresholds import precision
-from mobilekit.compression.records import Clustered, Dense, Quantized
+from mobilekit.compression.records import Clustered, Dense, Outliers, Quantized
 
 MODEL = random_compressed(SHARED, CLASSIFIER)
 ENTRIES = tensor_entries(MODEL, 32)
@@ -121,6 +122,22 @@ def test_clustered_tensors_are_counted_as_the_target_holds_them() -> None:
             assert book == level
             least, most = (size + 4 * int(np.prod(book["shape"])) for size in (least, most))
     assert (floor_bytes(target, "pal3", books), floor_bytes(target, "pal3", levels)) == (least, most)
+
+
+@pytest.mark.parametrize(
+    ("bits", "books", "apart", "most"), [(3, 1, 0, 8), (2, 4, 0, 16), (2, 4, 3, 18), (8, 1, 0, 255), (4, 64, 3, 255)]
+)
+def test_levels_of_clustered_codes_are_those_of_all_codebooks_and_of_outliers(
+    bits: int, books: int, apart: int, most: int
+) -> None:
+    record, name = foreign_clusters(np.random.default_rng(0), (64, 32), bits, books), "head.pooler.weight"
+    # Of three outliers two have the same level.
+    own = Outliers(np.arange(apart, dtype=np.int32), np.array([126, -127, 126], np.int8)) if apart else None
+    model = random_compressed(head=CLASSIFIER)
+    changed = replace(model, records={**model.records, name: replace(record, outliers=own)})
+    (entry,) = (each for each in tensor_entries(changed, 32) if each["name"] == name)
+    found = np.unique(changed.records[name].as_quantized().codes)  # type: ignore[union-attr]
+    assert entry["levels"] == most >= len(found)
 
 
 def test_look_up_tables_and_their_scales_take_a_little_of_the_graph() -> None:
