@@ -7,6 +7,7 @@ To first order, an error e of some activations moves the output by J e. For rand
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -35,6 +36,7 @@ def rounding_losses(
 
     module: `model`'s with decoded weights, none of which wants a gradient. multipliers: of smoothing, by the map's
     name. Shares of several maps add up, as far as their errors have nothing to do with each other. Padding is left out.
+    Where the output is all zero or overflows every share is infinite.
     """
     lost, whole = dict.fromkeys(static, 0.0), 0.0
     signs = np.random.default_rng(0)
@@ -48,7 +50,8 @@ def rounding_losses(
             (output * torch.from_numpy(drawn)).sum().backward()
             for name, each in moved.items():
                 lost[name] += float((each.double() ** 2).sum())
-    return {name: each / whole if whole else float("inf") for name, each in lost.items()}
+    shares = {name: each / whole if whole else math.inf for name, each in lost.items()}
+    return {name: share if math.isfinite(share) else math.inf for name, share in shares.items()}
 
 
 def without_padding(output: Tensor, keep: Tensor) -> Tensor:

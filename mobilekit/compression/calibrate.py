@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.utils.hooks import RemovableHandle
 
-from mobilekit.errors import InputError
+from mobilekit.errors import CompressionError, InputError
 from mobilekit.models.model import EncoderWithHead, Model, tensor_name
 from mobilekit.models.threads import one_thread
 
@@ -44,7 +44,10 @@ def linear_maps(module: EncoderWithHead) -> dict[str, torch.nn.Linear]:
 
 
 def input_magnitudes(model: Model, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-    """The largest magnitude of each input channel of each linear map over texts, by the map's name."""
+    """The largest magnitude of each input channel of each linear map over texts, by the map's name.
+
+    Raises CompressionError when the model overflows on a text.
+    """
     largest: dict[str, torch.Tensor] = {}
 
     def watch(name: str) -> _Hook:
@@ -57,6 +60,9 @@ def input_magnitudes(model: Model, texts: Sequence[str]) -> dict[str, NDArray[np
     with _watched(linear_maps(model.module), watch):
         for ids in _encoded(model, texts):
             model.module(torch.from_numpy(ids)[None])
+    for name, values in largest.items():
+        if not values.isfinite().all():
+            raise overflow(name)
     return {name: values.float().numpy() for name, values in largest.items()}
 
 
@@ -101,6 +107,14 @@ def second_moments(model: Model, texts: Sequence[str], names: Collection[str]) -
             kept = keep
             model.module(ids, keep)
     return {name: values.numpy() for name, values in found.items()}
+
+
+def overflow(name: str) -> CompressionError:
+    """For a linear map that reads or gives what is no number."""
+    return CompressionError(
+        f"{name}: on the calibration text the model computes values here that are too large or not finite (NaN or "
+        "infinity); weights before it are too large, or broken."
+    )
 
 
 @contextlib.contextmanager

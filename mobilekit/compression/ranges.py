@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mobilekit.compression.activations import LEAST_CODE, MOST_CODE, MOST_SCALE, Activation, Static
-from mobilekit.compression.calibrate import batches, hooked, linear_maps, tokens
+from mobilekit.compression.calibrate import batches, hooked, linear_maps, overflow, tokens
 from mobilekit.compression.records import LEAST_NORMAL
 from mobilekit.models.activations import FUNCTIONS
 from mobilekit.models.model import EncoderWithHead, Model
@@ -44,7 +44,9 @@ class _Seen:
 
     def widen(self, values: Tensor) -> None:
         """Take values [tokens, channels] into the range; 0 is always in it."""
-        self.least, self.most = min(self.least, float(values.min())), max(self.most, float(values.max()))
+        # Not Python's own min and max, which pass over NaN.
+        self.least = float(np.minimum(self.least, float(values.min())))
+        self.most = float(np.maximum(self.most, float(values.max())))
 
     def count(self, values: Tensor) -> None:
         """Take values into the histogram."""
@@ -71,6 +73,11 @@ class _Map:
 
     input: _Seen
     output: _Seen
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the ranges have ends."""
+        return all(np.isfinite(end) for each in (self.input, self.output) for end in (each.least, each.most))
 
     def widen(self, x: Tensor, y: Tensor) -> None:
         """First look."""
@@ -110,8 +117,11 @@ def static_ranges(
         after = FUNCTIONS[model.config.activation if name.endswith("ffn.up") else "identity"]
         # What an error of an input costs is what it makes of the output.
         seen[name] = _Map(_Seen((weight.detach() ** 2).sum(0)), _Seen(torch.ones(len(weight)), after))
-    for look in (_Map.widen, _Map.count):
-        _look(model, module, multipliers, texts, seen, look)
+    _look(model, module, multipliers, texts, seen, _Map.widen)
+    for name, found in seen.items():
+        if not found.is_finite:
+            raise overflow(name)
+    _look(model, module, multipliers, texts, seen, _Map.count)
     return {
         name: Static(_best([seen[reader].input for reader in _readers(name, seen)]), _best([found.output]))
         for name, found in seen.items()

@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mobilekit.compression.calibrate import batches, linear_maps, second_moments, tokens
+from mobilekit.compression.calibrate import batches, linear_maps, overflow, second_moments, tokens
 from mobilekit.compression.compensate import Inputs, prepare
 from mobilekit.compression.records import Record
 from mobilekit.models.config import EncoderConfig
@@ -158,6 +158,8 @@ class _Walk:
         multiplier = self._multipliers.get(f"{names[0]}.weight")
         square = np.float32(1) if multiplier is None else np.outer(multiplier, multiplier)
         own = own * square
+        if not np.isfinite(own).all():
+            raise overflow(names[0])
         inputs = prepare(own)
         for name in (f"{each}.weight" for each in names):
             weight = self._weights[name]

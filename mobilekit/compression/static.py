@@ -42,7 +42,9 @@ def with_activations(
     """
     names = {name for name in parts if name.startswith("layers.")} & linear_maps(model.module).keys()
     if not names:
-        raise CompressionError("int8-static is for linear maps of layers, and is given to none here; choose int8.")
+        raise CompressionError(
+            "int8-static is for linear maps of layers, weight and bias both, and is given to none here; choose int8."
+        )
     if not texts:
         raise InputError("scales of activations are fixed on text, and there is none; give some, or choose int8.")
     step = max(1, len(texts) // _MOST_TEXTS)

@@ -10,6 +10,7 @@ import torch
 from mobilekit.compression.compress import compress
 from mobilekit.compression.compressed import load_records, save_records
 from mobilekit.compression.folder import compressed_of, records_of, save_compressed
+from mobilekit.compression.plan import Plan, Rule
 from mobilekit.compression.quantize import quantize_groups
 from mobilekit.compression.records import Clustered, Dense, Quantized
 from mobilekit.compression.schemes.registry import scheme
@@ -128,6 +129,25 @@ def test_tensor_that_does_not_fit_is_named() -> None:
     model.module.encoder.layers[1].ffn.up.weight.data[0, 0] = 1e6
     with pytest.raises(CompressionError, match=r"layers.1.ffn.up.weight: a value of 1e\+06 does not fit float16"):
         compress(model, "fp16")
+
+
+@pytest.mark.parametrize("name", ["int8", "int8-static", "int4", "pal2"])
+def test_model_that_overflows_on_text_is_refused_where_it_does(name: str) -> None:
+    model = load("tiny-classifier")
+    with torch.no_grad():
+        model.module.encoder.layers[0].attention.value.weight.mul_(1e38)
+    with pytest.raises(CompressionError, match=r"^layers.0.ffn.up: on the calibration text .* too large or not finite"):
+        compress(model, name, ("a film that works.",))
+
+
+@pytest.mark.parametrize("name", ["int8-static", "pal2"])
+def test_overflow_is_seen_where_nothing_is_smoothed(name: str) -> None:
+    model = load("tiny-classifier")
+    with torch.no_grad():
+        model.module.encoder.layers[0].ffn.up.bias.fill_(1e30)
+    plan = Plan("p", (Rule("layers.1.ffn.down", scheme(name)),))
+    with pytest.raises(CompressionError, match=r"^layers.1.ffn.down: on the calibration text .* too large or not"):
+        compress(model, plan, ("a film that works.",))
 
 
 def test_broken_record_files_are_named(tmp_path: Path) -> None:
