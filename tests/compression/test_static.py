@@ -77,6 +77,47 @@ def test_a_row_of_next_to_nothing_leaves_its_bias_a_number_that_fits() -> None:
     assert abs(bias.values[3] / unit[3]) <= 2**22 + 1 and bias.values[3] == pytest.approx(2.0, rel=1e-6)
 
 
+def test_rows_of_zeros_and_maps_of_zeros_count_as_their_output_does() -> None:
+    """Of the scale 1 that they have elsewhere a step of the sums is worth more of the output than XNNPACK takes."""
+    model = load("tiny-classifier")
+    with torch.no_grad():
+        model.module.encoder.layers[0].ffn.up.weight[:] = 0
+        model.module.encoder.layers[0].ffn.up.bias[:] = 0
+        model.module.encoder.layers[1].attention.key.weight[3] = 0
+    made = compress(model, "int8-static", TEXTS[:8])
+    for name in ("layers.0.ffn.up", "layers.1.attention.key"):
+        weight, static = made.records[f"{name}.weight"], made.activations[name]
+        assert isinstance(weight, Quantized)
+        zero = ~weight.codes.any(axis=1)
+        assert zero.any() and np.allclose(bias_scale(weight.scale, static.input)[zero], static.output.scale, rtol=1e-3)
+
+
+def test_a_map_whose_sums_are_too_coarse_for_its_output_bears_no_scale(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, steps = fixed(), {}
+    for name, static in made.activations.items():
+        weight = made.records[f"{name}.weight"]
+        assert isinstance(weight, Quantized)
+        steps[name] = float(bias_scale(weight.scale, static.input).max()) / static.output.scale
+    most = float(np.median(list(steps.values())))
+    monkeypatch.setattr("mobilekit.compression.static._MOST_STEPS", most)
+    left = fixed().activations
+    assert left and all(steps.get(name, 0) <= most for name in left)
+    monkeypatch.setattr("mobilekit.compression.static._MOST_STEPS", 0.0)
+    with pytest.raises(CompressionError, match="no linear map of the layers bears"):
+        fixed()
+
+
+@pytest.mark.parametrize("bias", [1e8, 1e25])
+def test_a_map_whose_bias_fits_no_scale_bears_none(bias: float) -> None:
+    model = load("tiny-classifier")
+    with torch.no_grad():
+        norm, ffn = model.module.encoder.layers[0].attention.norm, model.module.encoder.layers[0].ffn
+        for values, value in ((norm.weight, 0.0), (norm.bias, 0.0), (ffn.up.bias[:4], bias), (ffn.down.weight, 0.0)):
+            values[:] = value
+    made = compress(model, "int8-static", TEXTS[:8])
+    assert made.activations and "layers.0.ffn.up" not in made.activations
+
+
 def test_ranges_hold_zero_and_the_text_that_was_looked_at() -> None:
     for least, most in ((-1.0, 3.0), (0.0, 5.0), (-2.0, 0.0), (0.0, 0.0), (-1e-9, 1e-9), (-1e7, 1e7)):
         made = activation_of(least, most)
