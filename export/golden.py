@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from export.check import listed
 from mobilekit.artifact import Json, rounded
 from mobilekit.compression.compressed import CompressedModel
+from mobilekit.errors import InputError, short
 from mobilekit.models.config import HeadConfig
 from mobilekit.models.model import Model
 from mobilekit.models.tasks import TASKS
@@ -69,7 +70,10 @@ def golden_texts(model: Model, lengths: Sequence[int]) -> list[GoldenText]:
 
 
 def golden(compressed: CompressedModel, model: Model, lengths: Sequence[int]) -> list[Json]:
-    """Manifest entries: text, ids, the smallest exported length that holds them, and torch's float32 output."""
+    """Manifest entries: text, ids, the smallest exported length that holds them, and torch's float32 output.
+
+    Raises InputError where that is no number.
+    """
     import torch
 
     # Rounded activations are what an artifact is held for, not what it is held against.
@@ -82,6 +86,11 @@ def golden(compressed: CompressedModel, model: Model, lengths: Sequence[int]) ->
             output = module(torch.from_numpy(ids)[None], None, given)[0]
         if item.predict is not None:
             output = output[item.predict]
+        if not output.isfinite().all():
+            raise InputError(
+                f"{model.name}: what it gives for {short(repr(item.text))} has values that are not finite (NaN or "
+                "infinity); its weights are too large, or broken."
+            )
         rows, columns = _listed(output.numpy(), model.head)
         entries.append(
             {

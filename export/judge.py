@@ -15,7 +15,7 @@ from export.decoded import with_stored_weights
 from export.gate import LABELLED, Gate, head_in, ordered, refuse_pairs
 from mobilekit.artifact import Json
 from mobilekit.compression.compressed import CompressedModel
-from mobilekit.errors import EngineError
+from mobilekit.errors import EngineError, InputError, MobilekitError
 from mobilekit.evaluation.comparison import POINTS, Drop, Yardstick, is_constant, yardstick
 from mobilekit.models.config import HeadConfig
 from mobilekit.models.model import Model
@@ -99,7 +99,8 @@ class Judge:
             if model is None:
                 continue
             of = exam(model, self._rows, self._length)
-            given, references = answers(of, _finite(model_outputs(model, of, _counting(report, _WHO[name]))))
+            outputs = model_outputs(model, of, _counting(report, _WHO[name]))
+            given, references = answers(of, _finite(outputs, f"{_WHO[name]} ({model.name}): ", InputError))
             self._systems[name] = Answered(model.source.id, given)
             self._yardstick = self._yardstick or self._made(references)
         if self._yardstick is not None:
@@ -116,7 +117,7 @@ class Judge:
         of = exam(reader, self._rows, self._length)
         if not runner.engine.timed:
             report(f"{len(self._rows)} rows through the reference interpreter, which is slow: --limit takes fewer")
-        given, references = answers(of, _finite(_artifact_outputs(runner, of, report)))
+        given, references = answers(of, _finite(_artifact_outputs(runner, of, report), "", EngineError))
         yard = self._yardstick or self._made(references)
         systems = {**self._systems, ARTIFACT: Answered(str(manifest.content["name"]), given)}
         return self._judged(yard, systems, of.cut)
@@ -208,10 +209,10 @@ def _counting(report: Report, who: str) -> Callable[[int, int], None]:
     return tell
 
 
-def _finite(outputs: Outputs) -> Outputs:
+def _finite(outputs: Outputs, where: str, error: type[MobilekitError]) -> Outputs:
     for i, output in outputs:
         if not np.isfinite(output).all():
-            raise EngineError(f"row {i + 1}: the output has values that are not finite")
+            raise error(f"{where}row {i + 1}: the output has values that are not finite (NaN or infinity).")
         yield i, output
 
 

@@ -123,7 +123,7 @@ def compare(stored: Iterable[StoredWeight], entries: Iterable[Json]) -> Comparis
         key = weight_key(weight)
         copies[key] += weight.copies
         found[key] |= weight.activations
-    missing, repeated, equal = [], [], 0
+    missing, matrices, equal = [], [], 0
     entries = list(entries)
     wanted = _wanted(entries)
     owners: Counter[str] = Counter()
@@ -136,8 +136,10 @@ def compare(stored: Iterable[StoredWeight], entries: Iterable[Json]) -> Comparis
         equal += 1
         owners[present[0]] += 1
         # Small vectors may well be equal (norms of ones); only matrices are worth storing once.
-        if len(entry["shape"]) == 2 and sum(copies[key] for key in present) > owners[present[0]]:
-            repeated.append(entry["name"])
+        if len(entry["shape"]) == 2:
+            matrices.append((entry["name"], present))
+    # Not before all owners are known: a table of zeros may be the same bytes as a bias.
+    repeated = [name for name, present in matrices if sum(copies[key] for key in present) > owners[present[0]]]
     misrounded = (e["name"] for e in entries if any(found[key] != wanted[key] for key in e["sha256"].values()))
     return Comparison(equal, tuple(missing), tuple(repeated), tuple(misrounded))
 

@@ -107,7 +107,8 @@ def yardstick(task: str, problem_type: str | None, labels: int, references: Any 
 def is_constant(given: Any, base: Any) -> bool:
     """Whether a system says the same of all rows, and another one, `base`, clearly does not."""
     if isinstance(base, np.ndarray) and base.dtype.kind == "f":
-        return _spread(given) <= _LEAST_SPREAD * _spread(base)
+        # Of a single row, or of equal ones, both have none.
+        return _spread(given) < _LEAST_SPREAD * _spread(base)
     ours, theirs = _answers(given), _answers(base)
     others = sum(answer != ours[0] for answer in theirs)
     if len(set(ours)) > 1 or len(set(theirs)) == 1:

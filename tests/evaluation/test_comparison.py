@@ -101,4 +101,5 @@ def test_other_constant_answers_are_seen_too() -> None:
     values = np.linspace(-1, 1, 9)
     assert is_constant(np.full(9, 0.3) + 1e-7 * values, values) and not is_constant(0.1 * values, values)
     vectors = np.random.default_rng(0).normal(size=(9, 8)).astype(np.float32)
+    assert not is_constant(vectors[:1], vectors[1:2]) and not is_constant(values[:1], values[1:2])
     assert is_constant(np.tile(vectors[0], (9, 1)), vectors) and not is_constant(vectors[::-1], vectors)

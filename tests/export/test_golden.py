@@ -12,6 +12,7 @@ from support import ANSWER, CLASSIFIER, TINY, TOKENS, WORDS, randomise
 from export.check import listed
 from export.golden import _asked, golden, golden_texts
 from mobilekit.compression.compress import compress
+from mobilekit.errors import InputError
 from mobilekit.models.config import HeadConfig
 from mobilekit.models.load import load
 from mobilekit.models.model import Model, Source, fresh_module
@@ -36,6 +37,14 @@ def test_outputs_are_those_of_the_decoded_weights_and_not_of_the_float_ones() ->
         with torch.no_grad():
             expected = module(torch.tensor([other["input_ids"]]), None, torch.tensor([other["token_type_ids"]]))[0]
         assert np.abs(np.array(other["output"]) - expected.numpy()).max() < 1e-6
+
+
+def test_outputs_that_are_no_numbers_are_the_models_fault() -> None:
+    tiny = model(CLASSIFIER)
+    with torch.no_grad():
+        tiny.module.encoder.layers[1].ffn.up.bias.fill_(1e30)
+    with pytest.raises(InputError, match=r"^tiny: what it gives for '.*' has values that are not finite \(NaN or"):
+        golden(compress(tiny, "fp32"), tiny, LENGTHS)
 
 
 def test_first_mask_is_asked_for_and_the_prompt_is_before_every_text() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from lessons import model
 from numpy.typing import NDArray
 from support import fake_manifest
@@ -24,6 +25,7 @@ from mobilekit.compression.compress import compress
 from mobilekit.compression.compressed import CompressedModel
 from mobilekit.compression.folder import save_compressed
 from mobilekit.compression.records import Dense, Quantized
+from mobilekit.errors import InputError
 from mobilekit.models.config import HeadConfig
 from mobilekit.models.load import load
 from mobilekit.models.model import Model
@@ -80,6 +82,19 @@ def judged(gate: Gate, given: Sequence[int], **more: Any) -> DataResult:
     judge = Judge(gate, load("tiny-classifier").head, 48)
     judge.ask({"float": load("tiny-classifier"), **more}, lambda text: None)
     return judge(FakeRunner(logits(given)), lambda text: None)
+
+
+@pytest.mark.parametrize("who", ["teacher", "against"])
+def test_a_model_whose_outputs_are_no_numbers_is_refused_by_name(who: str) -> None:
+    broken = load("tiny-classifier")
+    broken.name = "broken"
+    with torch.no_grad():
+        broken.module.encoder.layers[1].ffn.up.bias.fill_(1e30)
+    gate = Gate(data_of([0, 1], TEXTS[:2]), **{who: broken})
+    made = load("tiny-classifier")
+    said = {"teacher": "the teacher", "against": "the float model"}[who]
+    with pytest.raises(InputError, match=rf"^{said} \(broken\): row \d: the output has values that are not finite"):
+        judge_of_export(gate, made, compress(made, "fp32"), (16,), lambda _: None)
 
 
 def test_the_two_figures_are_right_by_hand() -> None:

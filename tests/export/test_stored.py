@@ -33,6 +33,17 @@ def test_records_are_found_at_either_float_width() -> None:
         assert found.equal == len(ENTRIES) and not found.missing and not found.repeated
 
 
+def test_equal_bytes_of_several_tensors_may_be_there_as_often_and_no_oftener() -> None:
+    # As many values as a bias of attention.
+    table, bias = "embeddings.token_type.weight", "layers.0.attention.key.bias"
+    zeros = {name: Dense(np.zeros(MODEL.records[name].shape, np.float32)) for name in (table, bias)}
+    entries = [e for e in tensor_entries(replace(MODEL, records={**MODEL.records, **zeros}), 32) if e["name"] in zeros]
+    assert len({e["sha256"]["float32"] for e in entries}) == 1
+    for copies, repeated in ((1, ()), (2, ()), (3, (table,))):
+        found = compare([StoredWeight(values=zeros[bias].values, copies=copies)], entries)
+        assert found.equal == 2 and found.repeated == repeated
+
+
 def test_one_changed_code_or_scale_is_missed_by_name() -> None:
     for i, weight in enumerate(stored()):
         if weight.codes is None or weight.scale is None:
