@@ -6,11 +6,12 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.measuring.memory import Memory
+from benchmarks.measuring.service import Ids
 from mobilekit.process import Arrays, EngineProcess
 
 
@@ -19,8 +20,9 @@ class Contender:
     """What is measured.
 
     name: of its row. service: `module:factory` of its process, a `TimedService`. params: of its `load`. lengths: those
-    that it runs at, in tokens. filler: the token that inputs of one length are made of. texts: whether it takes text as
-    well as tokens.
+    that it runs at, in tokens. filler: the token that inputs of one length are made of. rows: the texts that come as
+    they come, as its tokens and token types, int32 [n] each; texts: the same as text with its pair, for what tokenizes
+    itself.
     """
 
     name: str
@@ -28,7 +30,8 @@ class Contender:
     params: Mapping[str, Any] = field(default_factory=dict)
     lengths: tuple[int, ...] = ()
     filler: int = 0
-    texts: bool = True
+    rows: Sequence[tuple[Ids, Ids]] = ()
+    texts: Sequence[tuple[str, str | None]] = ()
 
 
 class Opened:

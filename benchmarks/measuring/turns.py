@@ -11,12 +11,13 @@ import numpy as np
 
 from benchmarks.measuring.contender import Contender, Opened, cold_loads
 from benchmarks.measuring.memory import Memory
-from benchmarks.measuring.service import Ids, packed
+from benchmarks.measuring.service import packed
 from benchmarks.measuring.statistics import Summary, summary
 
 Report = Callable[[str], None]
-# Names of work other than at one length: the same texts as they come, as tokens (run) and as text (the whole way).
+# Work other than at one length: the same texts as they come, as tokens (the engine alone) and as text (the whole way).
 ROWS, TEXTS = "rows", "texts"
+Work = int | str
 _LEAST_ROUNDS = 10
 
 
@@ -31,25 +32,6 @@ class Protocol:
     least_runs: int = 20
     least_seconds: float = 1.0
     burst_seconds: float = 0.05
-
-
-@dataclass(frozen=True)
-class Work:
-    """What contenders do. length: one input of so many tokens, all of them real. Else rows: the same texts as they
-    come, as tokens; or texts, with their pairs: the same the whole way."""
-
-    length: int | None = None
-    rows: Sequence[tuple[Ids, Ids]] = ()
-    texts: Sequence[tuple[str, str | None]] = ()
-
-    @property
-    def name(self) -> str:
-        """As reports have it."""
-        return str(self.length) if self.length else TEXTS if self.texts else ROWS
-
-    def fits(self, contender: Contender) -> bool:
-        """Whether a contender can do it."""
-        return self.length in contender.lengths if self.length else contender.texts or not self.texts
 
 
 @dataclass(frozen=True)
@@ -71,7 +53,10 @@ class Measured:
 def measure(
     contenders: Sequence[Contender], works: Sequence[Work], protocol: Protocol, say: Report = lambda text: None
 ) -> list[Measured]:
-    """Load each contender in new processes, then have all do each work in turn. Raises EngineError."""
+    """Load each contender in new processes, then have all do each work that they can in turn. Raises EngineError.
+
+    works: lengths, ROWS, TEXTS.
+    """
     with contextlib.ExitStack() as stack:
         opened, loads = [], []
         for each in contenders:
@@ -81,43 +66,46 @@ def measure(
             loads.append((*cold, opened[-1].load_ms))
         rounds: dict[str, dict[str, list[list[float]]]] = {each.name: {} for each in contenders}
         for work in works:
-            able = [one for one in opened if work.fits(one.contender)]
-            say(f"{_SAID.get(work.name, f'length {work.name}')} in turn: {len(able)} contenders")
+            able = [one for one in opened if _can(one.contender, work)]
+            say(f"running {_SAID.get(work, f'length {work}')}, {len(able)} in turn")
             for one, bursts in zip(able, _in_turn(able, work, protocol), strict=True):
-                rounds[one.contender.name][work.name] = bursts
+                rounds[one.contender.name][str(work)] = bursts
         return [
             Measured(one.contender, cold, one.idle, one.loaded, one.memory(), rounds[one.contender.name])
             for one, cold in zip(opened, loads, strict=True)
         ]
 
 
-_SAID = {ROWS: "texts as they come, as tokens,", TEXTS: "texts the whole way,"}
+_SAID: Mapping[Work, str] = {ROWS: "texts as they come", TEXTS: "texts the whole way"}
+
+
+def _can(contender: Contender, work: Work) -> bool:
+    if isinstance(work, int):
+        return work in contender.lengths
+    return bool(contender.rows if work == ROWS else contender.texts)
 
 
 def _in_turn(opened: Sequence[Opened], work: Work, protocol: Protocol) -> list[list[list[float]]]:
     found: list[list[list[float]]] = [[] for _ in opened]
-    while opened and not all(_enough(bursts, work, protocol) for bursts in found):
+    while not all(_enough(one.contender, bursts, work, protocol) for one, bursts in zip(opened, found, strict=True)):
         # There and back, so that nobody always runs behind the same neighbour.
-        order = range(len(opened))[:: -1 if len(found[0]) % 2 else 1]
-        for i in order:
+        for i in range(len(opened))[:: -1 if len(found[0]) % 2 else 1]:
             found[i].append(_burst(opened[i], work, protocol))
     return found
 
 
-def _enough(bursts: Sequence[Sequence[float]], work: Work, protocol: Protocol) -> bool:
-    each = max(1, len(work.rows), len(work.texts))
-    runs = each * sum(map(len, bursts))
-    milliseconds = each * sum(map(sum, bursts))
+def _enough(contender: Contender, bursts: Sequence[Sequence[float]], work: Work, protocol: Protocol) -> bool:
+    each = 1 if isinstance(work, int) else len(contender.rows if work == ROWS else contender.texts)
+    runs, milliseconds = each * sum(map(len, bursts)), each * sum(map(sum, bursts))
     return len(bursts) >= _LEAST_ROUNDS and runs >= protocol.least_runs and milliseconds >= protocol.least_seconds * 1e3
 
 
-def _burst(opened: Opened, work: Work, protocol: Protocol) -> list[float]:
-    if work.texts:
-        return [fmean(opened.call("texts", {"texts": work.texts})[0])]
-    if work.rows:
-        return [fmean(opened.call("rows", {}, packed(work.rows))[0])]
-    assert work.length is not None
-    ids = np.full(work.length, opened.contender.filler, np.int32)
-    given = packed([(ids, np.zeros_like(ids))])
-    times: list[float] = opened.call("time", {"seconds": protocol.burst_seconds}, given)[0]
+def _burst(one: Opened, work: Work, protocol: Protocol) -> list[float]:
+    contender = one.contender
+    if work == TEXTS:
+        return [fmean(one.call("texts", {"texts": list(contender.texts)})[0])]
+    if work == ROWS:
+        return [fmean(one.call("rows", {}, packed(contender.rows))[0])]
+    ids = np.full(int(work), contender.filler, np.int32)
+    times: list[float] = one.call("time", {"seconds": protocol.burst_seconds}, packed([(ids, np.zeros_like(ids))]))[0]
     return times

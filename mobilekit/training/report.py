@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from mobilekit.evaluation.intervals import Interval, Statistic, bootstrap
+from mobilekit.evaluation.intervals import Interval
 from mobilekit.evaluation.metrics import metrics_for
+from mobilekit.evaluation.retained import retained_share
 from mobilekit.models.cost import COST_LENGTH, multiply_adds
 from mobilekit.models.model import Model
 from mobilekit.training.predict import predict
@@ -40,29 +38,19 @@ def figures(measured: Sequence[tuple[str, Model, float]], rows: Sequence[Any], l
     metrics = metrics_for(head.task, kind, len(head.labels))
     answers = [predict(model, rows, length) for _, model, _ in measured]
     base, count = metrics.main.statistic(*answers[0])
-    everything = np.arange(count)
     made = []
     for (name, model, seconds), (predictions, references) in zip(measured, answers, strict=True):
         own, _ = metrics.main.statistic(predictions, references)
+        share, interval = retained_share(own, base, count) or (None, None)
         made.append(
             Figures(
                 name,
                 dict(metrics.scores(predictions, references).values),
-                own(everything) / base(everything) if base(everything) > 0 else None,
-                _interval(own, base, count) if base(everything) > 0 else None,
+                share,
+                interval,
                 sum(p.numel() for p in model.module.parameters()),
                 multiply_adds(model.config, COST_LENGTH),
                 seconds,
             )
         )
     return tuple(made)
-
-
-def _interval(own: Statistic, base: Statistic, count: int) -> Interval:
-    """Draws in which the teacher's figure is not above 0 have no share."""
-
-    def share(drawn: NDArray[np.intp]) -> float:
-        teacher = base(drawn)
-        return own(drawn) / teacher if teacher > 0 else float("nan")
-
-    return bootstrap(share, count)

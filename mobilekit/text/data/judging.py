@@ -55,14 +55,18 @@ def sample_rows(rows: Sequence[Row], limit: int | None, seed: int = 0) -> list[R
     The same seed draws the same rows. Values (regression) are spread over their range, sentences over the sets of tags
     that are in them, questions over those with and without an answer.
     """
+    return [rows[place] for place in sample_places(rows, limit, seed)]
+
+
+def sample_places(rows: Sequence[Row], limit: int | None, seed: int = 0) -> list[int]:
+    """Where the rows of `sample_rows` are."""
     if limit is None or limit >= len(rows):
-        return list(rows)
+        return list(range(len(rows)))
     mixed = np.random.default_rng(seed).permutation(len(rows))
     kinds = [_kind(rows[int(i)]) for i in mixed]
     # Equal kinds next to each other, each still mixed: steps of one width then take from each its share.
     order = sorted(range(len(mixed)), key=lambda place: kinds[place])
-    taken = sorted(int(mixed[order[(2 * i + 1) * len(rows) // (2 * limit)]]) for i in range(limit))
-    return [rows[i] for i in taken]
+    return sorted(int(mixed[order[(2 * i + 1) * len(rows) // (2 * limit)]]) for i in range(limit))
 
 
 def rows_sha256(rows: Iterable[Row]) -> str:

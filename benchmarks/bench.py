@@ -1,0 +1,197 @@
+"""`bench`: artifacts measured in turn, beside peers of the same weights, and held against float model and teacher."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks.environment import environment
+from benchmarks.measuring.accuracy import FLOAT, SLOW_ROWS, TEACHER, Examiner
+from benchmarks.measuring.contender import Contender
+from benchmarks.measuring.rows import artifact_row, ratios, row, timings
+from benchmarks.measuring.texts import Texts, rows_of, texts_for
+from benchmarks.measuring.turns import ROWS, TEXTS, Protocol, Work, measure
+from benchmarks.reports.report import SCHEMA_VERSION, Report, validated
+from export.check import check_output
+from export.gate import Gate, head_in, ordered
+from mobilekit.artifact import Artifact
+from mobilekit.compression.pack.pack import pack
+from mobilekit.errors import InputError, short
+from mobilekit.runtimes.answer import artifact_tokenizer
+from mobilekit.runtimes.base import EngineInfo
+from mobilekit.runtimes.runner import DEFAULT_THREADS, open_artifact, verified
+from mobilekit.version import __version__
+
+_SERVICE = "benchmarks.measuring.artifact_subject:service"
+Say = Callable[[str], None]
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked for.
+
+    gate: data, float model and teacher (its max_drop is not read); None: no accuracy. slow_rows: the most rows for an
+    engine whose milliseconds mean nothing. base: the name of the row that ratios are to; None: the first that is timed.
+    packed: whether artifacts are packed, to see how small they get.
+    """
+
+    artifacts: Sequence[Path]
+    protocol: Protocol = field(default_factory=lambda: Protocol(DEFAULT_THREADS))
+    gate: Gate | None = None
+    slow_rows: int = SLOW_ROWS
+    base: str | None = None
+    packed: bool = True
+
+
+@dataclass(frozen=True)
+class _Opened:
+    name: str
+    artifact: Artifact
+    info: EngineInfo
+
+
+def bench(request: Request, say: Say = lambda text: None) -> Report:
+    """Measure artifacts, and give the report.
+
+    Raises ArtifactError for what is no artifact or was altered, InputError for data or models of another task, and
+    EngineError where an engine fails.
+    """
+    opened = _open(request)
+    for each in opened:
+        if request.gate is not None:
+            request.gate.check_artifact(each.artifact.manifest, artifact_tokenizer(each.artifact))
+    texts = _texts(opened[0].artifact, request.gate)
+    contenders = [_contender(each, texts) for each in opened if each.info.timed]
+    rows = {each.name: _about(each, request, say) for each in opened}
+    base = _base(request, contenders)
+    works: list[Work] = [*sorted({length for each in contenders for length in each.lengths}), ROWS, TEXTS]
+    measured = measure(contenders, works, request.protocol, say)
+    for found in measured:
+        rows[found.contender.name] |= timings(found)
+    models = _accuracy(opened, rows, request, say)
+    return _report(request, texts, [*models, *rows.values()], ratios(measured, base) if base else [])
+
+
+def _open(request: Request) -> list[_Opened]:
+    if not request.artifacts:
+        raise InputError("no artifact to measure; give one or more folders that `mobilekit export` wrote.")
+    found = [verified(path, request.protocol.threads) for path in request.artifacts]
+    names = [f"{artifact.manifest.content['name']}/{artifact.manifest.target}" for artifact, _ in found]
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise InputError(f"two artifacts are called {name}; give one of them, or export with another scheme.")
+    return [_Opened(name, *each) for name, each in zip(names, found, strict=True)]
+
+
+def _texts(artifact: Artifact, gate: Gate | None) -> Texts:
+    return texts_for(
+        artifact.manifest.task, None if gate is None else gate.data, artifact_tokenizer(artifact).mask_token
+    )
+
+
+def _contender(one: _Opened, texts: Texts) -> Contender:
+    manifest = one.artifact.manifest
+    tokenizer = artifact_tokenizer(one.artifact)
+    rows = rows_of(texts, tokenizer, manifest.content["tokenizer"]["prefix"], manifest.max_length, manifest.task)
+    return Contender(
+        one.name,
+        _SERVICE,
+        {"path": str(one.artifact.folder.resolve())},
+        tuple(manifest.lengths),
+        int(manifest.content["golden"][0]["input_ids"][0]),
+        rows,
+        texts.items,
+    )
+
+
+def _about(one: _Opened, request: Request, say: Say) -> Json:
+    """A row with all but timings and accuracy."""
+    found = artifact_row(one.name, one.artifact, one.info.name)
+    say(f"checking {one.name}")
+    with open_artifact(one.artifact, request.protocol.threads) as runner:
+        check = check_output(one.artifact, runner)
+        found["self_check"] = {"passed": check.passed, "said": short(f"{check.measured} ({check.limit})", 200)}
+        found["delegation"] = runner.delegation()
+    if request.packed:
+        say(f"packing {one.name}")
+        with tempfile.TemporaryDirectory() as folder:
+            found["packed_bytes"] = pack(one.artifact.folder, Path(folder) / "artifact.mkpack")[1].size
+    return found
+
+
+def _base(request: Request, contenders: Sequence[Contender]) -> str | None:
+    names = [each.name for each in contenders]
+    if request.base is not None and request.base not in names:
+        raise InputError(f"--base {short(request.base)}: is none of what is timed: {', '.join(names) or 'nothing'}.")
+    return request.base or next(iter(names), None)
+
+
+def _accuracy(opened: Sequence[_Opened], rows: dict[str, Json], request: Request, say: Say) -> list[Json]:
+    """Let all answer the data; accuracy goes into their rows. Returns the rows of float model and teacher."""
+    gate = request.gate
+    if gate is None:
+        return []
+    head, models = head_in(opened[0].artifact.manifest), []
+    length = min(each.artifact.manifest.max_length for each in opened)
+    examiner = Examiner(gate.data, head, length, gate.limit, request.slow_rows)
+    for name, model in ((FLOAT, ordered(gate.against, head)), (TEACHER, ordered(gate.teacher, head))):
+        if model is not None:
+            tell = _counting(say, f"the {name} model")
+            found = examiner.ask_model(name, model, tell)
+            parameters = sum(each.numel() for each in model.module.parameters())
+            models.append(row(f"{model.name} ({name})", "model", model.name, parameters=parameters, accuracy=found))
+    for each in opened:
+        say(f"asking {each.name}")
+        with open_artifact(each.artifact, request.protocol.threads) as runner:
+            rows[each.name]["accuracy"] = examiner.ask_artifact(runner)
+    return models
+
+
+def _counting(say: Say, who: str) -> Callable[[int, int], None]:
+    return lambda done, count: say(f"step {done} of {count} rows for {who}")
+
+
+def _report(request: Request, texts: Texts, rows: list[Json], ratios: list[Json]) -> Report:
+    about = environment()
+    protocol = request.protocol
+    device = {name: about[name] for name in ("system", "machine", "processor", "cpus", "cpu_features", "memory_bytes")}
+    return validated(
+        {
+            "schema": SCHEMA_VERSION,
+            "kind": "host",
+            "synthetic": False,
+            "made_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "tool": {"name": "mobilekit", "version": __version__},
+            "device": {
+                **device,
+                "name": f"host, {about['processor'] or about['machine']}",
+                "load_average_1_min": about["load_average_1_min"],
+                "governor": _governor(),
+            },
+            "versions": about["versions"],
+            "protocol": {
+                "threads": protocol.threads,
+                "load_processes": protocol.load_processes,
+                "least_runs": protocol.least_runs,
+                "least_seconds": protocol.least_seconds,
+                "in_turn": True,
+                "texts": texts.to_dict(),
+            },
+            "rows": rows,
+            "ratios": ratios,
+        },
+        "the report of this run",
+    )
+
+
+def _governor() -> str | None:
+    """How the first core's clock is steered, where the system says so."""
+    with contextlib.suppress(OSError):
+        return Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").read_text(encoding="utf-8").strip()
+    return None
