@@ -140,7 +140,8 @@ def _accuracy(opened: Sequence[_Opened], rows: dict[str, Json], request: Request
     head, models = head_in(opened[0].artifact.manifest), []
     length = min(each.artifact.manifest.max_length for each in opened)
     examiner = Examiner(gate.data, head, length, gate.limit, request.slow_rows)
-    for name, model in ((FLOAT, ordered(gate.against, head)), (TEACHER, ordered(gate.teacher, head))):
+    # The teacher first: the float model is held against it, too.
+    for name, model in ((TEACHER, ordered(gate.teacher, head)), (FLOAT, ordered(gate.against, head))):
         if model is not None:
             tell = _counting(say, f"the {name} model")
             found = examiner.ask_model(name, model, tell)

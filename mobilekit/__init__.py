@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from mobilekit.version import __version__
 
 if TYPE_CHECKING:
+    from benchmarks.bench import bench as bench
     from export.pipeline import export as export
     from export.pipeline import recheck as check
     from mobilekit.compression.compress import compress as compress
@@ -37,6 +38,7 @@ _HOME = {
     "export": ("export.pipeline", "export"),
     "open_artifact": ("mobilekit.runtimes.runner", "open_artifact"),
     "check": ("export.pipeline", "recheck"),
+    "bench": ("benchmarks.bench", "bench"),
     "train": ("mobilekit.training.train", "train"),
     "distill": ("mobilekit.training.distill", "distill"),
     "pretrain": ("mobilekit.training.pretrain", "pretrain"),
@@ -44,6 +46,7 @@ _HOME = {
 
 __all__ = [
     "__version__",
+    "bench",
     "check",
     "compress",
     "distill",
