@@ -1,6 +1,8 @@
 """Artifacts packed, against the usual compressors, and how fast they unpack against zlib in the same run.
 
-python -m benchmarks.packs out/minilm-l6-int8/tflite out/minilm-l6-fp16/coreml --out benchmarks/results/packs.json
+    python -m benchmarks.packs out/minilm-l6-int8/tflite out/minilm-l6-fp16/coreml --out benchmarks/results/packs.json
+
+Rows of other artifacts that are in the file already stay. Last comes the way to a small file without all this.
 """
 
 from __future__ import annotations
@@ -24,33 +26,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.clustering_routes import ours_one_scale
+from benchmarks.codes import held_out_texts, losses
 from benchmarks.environment import environment
 from benchmarks.writing import write_results
 from mobilekit.artifact import open_folder
 from mobilekit.compression.pack.codings import HUFFMAN
 from mobilekit.compression.pack.pack import pack, unpack
 from mobilekit.compression.pack.writer import Figure, Packed
+from mobilekit.compression.records import Dense
+from mobilekit.compression.schemes.registry import schemes
 
 _ROUNDS = 7
 
 
 @click.command()
-@click.argument("artifacts", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.argument("artifacts", nargs=-1, type=click.Path(path_type=Path, exists=True))
 @click.option("--out", type=click.Path(path_type=Path), required=True)
 def main(artifacts: tuple[Path, ...], out: Path) -> None:
     """Pack artifacts, and measure size and speed against other compressors."""
-    rows = []
+    known = json.loads(out.read_text(encoding="utf-8"))["rows"] if out.is_file() else []
+    rows = {(row["name"], row["target"]): row for row in known}
     for folder in artifacts:
         with tempfile.TemporaryDirectory() as work:
-            rows.append(_row(folder, Path(work)))
-        click.echo(json.dumps(rows[-1], sort_keys=True))
-    content = {"environment": environment(), "rounds": _ROUNDS, "rows": rows, "ordinary": ordinary("minilm-l6", 4)}
+            row = _row(folder, Path(work))
+        rows[row["name"], row["target"]] = row
+        click.echo(json.dumps(row, sort_keys=True))
+    order = {name: i for i, name in enumerate(schemes())}
+    content = {
+        "environment": environment(),
+        "rounds": _ROUNDS,
+        "rows": sorted(rows.values(), key=lambda row: order[row["scheme"]]),
+        "ordinary": ordinary("minilm-l6", 4),
+    }
     write_results(out, content)
 
 
 def ordinary(model: str, bits: int) -> dict[str, Any]:
     """The way to a small file without records or packs: every matrix to 2**bits levels by k-means, float16 values in a
-    safetensors file, and a compressor of files."""
+    safetensors file, and a compressor of files; with what is lost of the output (`benchmarks.codes.losses`)."""
     from safetensors.numpy import save
 
     from mobilekit.compression.plan import is_weight
@@ -60,10 +73,12 @@ def ordinary(model: str, bits: int) -> dict[str, Any]:
         wanted = is_weight(name, values.ndim)
         return (ours_one_scale(values, bits)()() if wanted else values).astype(np.float16)
 
-    tensors = {name: kept(name, values) for name, values in load(model).tensors().items()}
+    loaded = load(model)
+    tensors = {name: kept(name, values) for name, values in loaded.tensors().items()}
     file = save(tensors)
     packed = {name: size for name, size in _others(file).items() if size is not None}
-    return {"model": model, "bits": bits, "bytes": len(file), "others": packed}
+    lost = losses(loaded, {name: Dense(values) for name, values in tensors.items()}, held_out_texts())
+    return {"model": model, "bits": bits, "bytes": len(file), "others": packed, "loss": lost}
 
 
 def _row(folder: Path, work: Path) -> dict[str, Any]:
