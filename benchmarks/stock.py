@@ -21,6 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.environment import environment
+from benchmarks.measuring.service import packed
+from benchmarks.peers.prepare import SERVICE, load_params
+from benchmarks.peers.stock_module import Stock, write_stock
 from benchmarks.writing import write_results
 from export.registry import GraphSpec, target
 from export.worker import Workers
@@ -29,7 +32,6 @@ from mobilekit.compression.compressed import save_records
 from mobilekit.models.config import EncoderConfig, HeadConfig
 from mobilekit.models.load import load
 from mobilekit.models.model import Model, fresh_module
-from mobilekit.models.save import save_model
 from mobilekit.process import EngineProcess
 from mobilekit.runtimes.base import engines
 
@@ -46,20 +48,27 @@ _REPEATS = 3
 
 @dataclass(frozen=True)
 class Contender:
-    """A loaded file in its process. entry: the method or signature of ours; unused by a stock route's."""
+    """A loaded file in its process. entry: the method or signature of ours; None: a peer's, of which it has one."""
 
     process: EngineProcess
-    entry: str
+    entry: str | None
     bytes: int
 
-    def run(self, inputs: Mapping[str, NDArray[np.generic]]) -> NDArray[np.float32]:
+    def run(self, inputs: Mapping[str, NDArray[np.int32]]) -> NDArray[np.float32]:
         """The answer, float32 [1, size]."""
-        (output,) = self.process.call("run", {"entry": self.entry}, inputs)[1].values()
+        if self.entry is None:
+            output = self.process.call("outputs", {}, _rows(inputs, 1))[1]["output"]
+        else:
+            (output,) = self.process.call("run", {"entry": self.entry}, inputs)[1].values()
         return np.asarray(output, dtype=np.float32)
 
-    def milliseconds(self, inputs: Mapping[str, NDArray[np.generic]]) -> float:
+    def milliseconds(self, inputs: Mapping[str, NDArray[np.int32]]) -> float:
         """Median of a few runs."""
-        return float(np.median(self.process.call("time", {"entry": self.entry, "repeats": _REPEATS}, inputs)[0]))
+        if self.entry is None:
+            times = self.process.call("rows", {}, _rows(inputs, _REPEATS))[0]
+        else:
+            times = self.process.call("time", {"entry": self.entry, "repeats": _REPEATS}, inputs)[0]
+        return float(np.median(times))
 
 
 def random_model(shape: EncoderConfig, head: HeadConfig) -> Model:
@@ -68,11 +77,9 @@ def random_model(shape: EncoderConfig, head: HeadConfig) -> Model:
     return Model("stock", fresh_module(shape, head), head, donor.tokenizer, donor.source)
 
 
-def make_files(model: Model, length: int, folder: Path) -> dict[tuple[str, str], Path]:
-    """Our file and the stock route's for each target, by ("ours" | "stock", target)."""
-    checkpoint, records = folder / "checkpoint", folder / "records.safetensors"
-    checkpoint.mkdir()
-    save_model(model, checkpoint)
+def make_files(model: Model, source: Path, length: int, folder: Path) -> dict[tuple[str, str], Path]:
+    """Our file and the stock route's for each target, by ("ours" | "stock", target). source: a `write_stock` folder."""
+    records = folder / "records.safetensors"
     save_records(compress(model, "fp32"), records)
     workers = Workers()
     files: dict[tuple[str, str], Path] = {}
@@ -80,35 +87,38 @@ def make_files(model: Model, length: int, folder: Path) -> dict[tuple[str, str],
         for name in TARGETS:
             ours, stock = (folder / f"{kind}{target(name).suffix}" for kind in ("ours", "stock"))
             workers.emit(name, records, GraphSpec((length,), "Stock"), ours, lambda _: None)
-            params = {"target": name, "folder": str(checkpoint), "task": model.head.task, "length": length}
-            with _process("benchmarks.stock_routes") as process:
-                process.call("export", {**params, "out": str(stock)})
+            params = {"source": str(source), "path": str(stock), "lengths": [length], "threads": _THREADS}
+            with _process(SERVICE) as process:
+                process.call("make", {"peer": _peer(name), **params})
             files |= {("ours", name): ours, ("stock", name): stock}
     return files
 
 
 def load_files(
-    files: Mapping[tuple[str, str], Path], length: int, stack: contextlib.ExitStack
+    files: Mapping[tuple[str, str], Path], stock: Stock, length: int, stack: contextlib.ExitStack
 ) -> dict[tuple[str, str], Contender]:
     """Every file loaded with the benchmark's threads."""
     loaded = {}
     for (kind, name), path in files.items():
-        params: dict[str, Any] = {"path": str(path), "threads": _THREADS, "target": name}
+        params: dict[str, Any] = {"path": str(path), "threads": _THREADS}
         if kind == "ours":
             engine = next(e for e in engines().values() if e.target == name and e.timed)
             params |= {"engine": engine.name, "entries": [f"len_{length}"]}
-        process = stack.enter_context(
-            _process("mobilekit.runtimes.service" if kind == "ours" else "benchmarks.stock_routes")
-        )
+        else:
+            params |= load_params(_peer(name), path, stock.layout((length,)), (length,))
+        process = stack.enter_context(_process("mobilekit.runtimes.service:service" if kind == "ours" else SERVICE))
         process.call("load", params)
-        loaded[kind, name] = Contender(process, f"len_{length}", path.stat().st_size)
+        loaded[kind, name] = Contender(process, f"len_{length}" if kind == "ours" else None, path.stat().st_size)
     return loaded
 
 
 def measure(shape: EncoderConfig, head: HeadConfig, length: int, rounds: int) -> dict[str, Any]:
     """Rows of each target for one head, and the ratio of the two targets."""
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        contenders = load_files(make_files(random_model(shape, head), length, Path(folder)), length, stack)
+        model, source = random_model(shape, head), Path(folder) / "source"
+        source.mkdir()
+        written = write_stock(model, source)
+        contenders = load_files(make_files(model, source, length, Path(folder)), written, length, stack)
         inputs = _inputs(shape, length)
         answers = {key: contender.run(inputs) for key, contender in contenders.items()}
         times: dict[tuple[str, str], list[float]] = {key: [] for key in contenders}
@@ -144,13 +154,22 @@ def ratios(numerator: Sequence[float], denominator: Sequence[float]) -> dict[str
     }
 
 
-def _process(module: str) -> EngineProcess:
-    return EngineProcess(f"{module}:service", hide=("tensorflow",), threads=_THREADS)
+def _process(service: str) -> EngineProcess:
+    return EngineProcess(service, hide=("tensorflow",), threads=_THREADS)
 
 
-def _inputs(shape: EncoderConfig, length: int) -> dict[str, NDArray[np.generic]]:
+def _peer(target_name: str) -> str:
+    return f"stock-{target_name}-fp32"
+
+
+def _inputs(shape: EncoderConfig, length: int) -> dict[str, NDArray[np.int32]]:
     ids = np.random.default_rng(0).integers(0, shape.vocab_size, (1, length)).astype(np.int32)
     return {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+
+
+def _rows(inputs: Mapping[str, NDArray[np.int32]], times: int) -> dict[str, NDArray[np.int32]]:
+    """The same input, so many times, as a peer's process takes it."""
+    return packed([(inputs["input_ids"][0], inputs["token_type_ids"][0])] * times)
 
 
 @click.command()

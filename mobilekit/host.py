@@ -29,6 +29,9 @@ PACKAGES: Mapping[str, tuple[str, ...]] = {
     "litert-torch": ("litert-torch",),
     "ai-edge-litert": ("ai-edge-litert",),
     "transformers": ("transformers",),
+    "onnxruntime": ("onnxruntime",),
+    "onnx": ("onnx",),
+    "onnxscript": ("onnxscript",),
     "tensorflow": ("tensorflow", "tensorflow-cpu"),
 }
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OPENBLAS_CORETYPE")

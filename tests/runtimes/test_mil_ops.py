@@ -52,6 +52,9 @@ CASES: dict[str, tuple[Array, torch.Tensor]] = {
     "real_div": (computed("real_div", x=X, y=Y), t(X) / t(Y)),
     "maximum": (computed("maximum", x=X, y=np.float32(0.1)), t(X).clamp_min(0.1)),
     "not_equal": (computed("not_equal", "bool", x=IDS, y=np.int32(1)), t(IDS) != 1),
+    "greater_equal": (computed("greater_equal", "bool", x=IDS, y=np.int32(3)), t(IDS) >= 3),
+    "logical_and": (computed("logical_and", "bool", x=IDS > 1, y=IDS < 4), (t(IDS) > 1) & (t(IDS) < 4)),
+    "select": (computed("select", cond=X > 0, a=X, b=np.float32(-1)), torch.where(t(X) > 0, t(X), -1.0)),
     "cast": (computed("cast", "int32", x=X * 3, dtype="int32"), (t(X) * 3).to(torch.int32)),
     "sqrt": (computed("sqrt", x=X * X), t(X).abs()),
     "gelu": (computed("gelu", x=X, mode="EXACT"), torch.nn.functional.gelu(t(X))),
@@ -71,6 +74,10 @@ CASES: dict[str, tuple[Array, torch.Tensor]] = {
     "reduce_sum": (
         computed("reduce_sum", x=X, axes=np.array([-1], np.int32), keep_dims=True),
         t(X).sum(-1, keepdim=True),
+    ),
+    "reduce_l2_norm": (
+        computed("reduce_l2_norm", x=X, axes=np.array([1], np.int32), keep_dims=True),
+        t(X).norm(dim=1, keepdim=True),
     ),
     "softmax": (computed("softmax", x=X * 40, axis=np.int32(-1)), (t(X) * 40).softmax(-1)),
     "layer_norm": (
@@ -105,6 +112,12 @@ CASES: dict[str, tuple[Array, torch.Tensor]] = {
     ),
     "gather": (computed("gather", x=X, indices=IDS, axis=np.int32(0)), t(X)[t(IDS).long()]),
     "gather-columns": (computed("gather", x=X, indices=IDS[0], axis=np.int32(1)), t(X)[:, t(IDS[0]).long()]),
+    "gather_nd": (
+        computed("gather_nd", x=X, indices=np.array([[[0, 5], [4, 1]]], np.int32)),
+        t(X)[torch.tensor([[0, 4]]), torch.tensor([[5, 1]])],
+    ),
+    "gather_nd-rows": (computed("gather_nd", x=X, indices=np.array([[2], [0]], np.int32)), t(X)[[2, 0]]),
+    "tile": (computed("tile", x=X, reps=np.array([2, 3], np.int32)), t(X).repeat(2, 3)),
     "slice_by_index": (
         computed(
             "slice_by_index",

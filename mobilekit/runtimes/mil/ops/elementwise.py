@@ -48,6 +48,24 @@ def not_equal(x: Array, y: Array) -> Array:
     return x != y
 
 
+@kernel("greater_equal")
+def greater_equal(x: Array, y: Array) -> Array:
+    """bool: x >= y."""
+    return x >= y
+
+
+@kernel("logical_and")
+def logical_and(x: Array, y: Array) -> Array:
+    """bool: both."""
+    return np.logical_and(x, y)
+
+
+@kernel("select", moves=True)
+def select(cond: Array, a: Array, b: Array) -> Array:
+    """a where cond, else b."""
+    return np.where(cond, a, b)
+
+
 @kernel("cast")
 def cast(x: Array, dtype: Array) -> Array:
     """x as it is: the declared type of the output, which `dtype` repeats, is applied to every result."""

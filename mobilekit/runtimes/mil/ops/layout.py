@@ -57,11 +57,31 @@ def gather(
     """Slices of x along `axis`, in the shape of `indices`; raises EngineError for an index outside of x."""
     if batch_dims:
         raise EngineError("gather: batch_dims is unknown to the reference runtime.")
-    size = x.shape[int(axis)]
+    _check_inside("gather", indices, x.shape[int(axis)])
+    return np.take(x, indices, axis=int(axis))
+
+
+@kernel("gather_nd", moves=True)
+def gather_nd(x: Array, indices: Array, batch_dims: Array | int = 0, validate_indices: Array | bool = False) -> Array:
+    """x[i, j, ...] for each row (i, j, ...) of indices [..., axes]; raises EngineError for an index outside of x."""
+    if batch_dims:
+        raise EngineError("gather_nd: batch_dims is unknown to the reference runtime.")
+    places = np.moveaxis(indices, -1, 0)
+    for axis, own in enumerate(places):
+        _check_inside("gather_nd", own, x.shape[axis])
+    return x[tuple(places)]
+
+
+def _check_inside(kind: str, indices: Array, size: int) -> None:
     # What an index outside does on a phone is not defined, so it is never hidden here.
     if indices.size and not (indices.min() >= 0 and indices.max() < size):
-        raise EngineError(f"gather: indices {indices.min()} .. {indices.max()} are outside 0 .. {size - 1}.")
-    return np.take(x, indices, axis=int(axis))
+        raise EngineError(f"{kind}: indices {indices.min()} .. {indices.max()} are outside 0 .. {size - 1}.")
+
+
+@kernel("tile", moves=True)
+def tile(x: Array, reps: Array) -> Array:
+    """x again and again, `reps` times along each axis."""
+    return np.tile(x, [int(count) for count in reps])
 
 
 @kernel("slice_by_index", moves=True)

@@ -22,6 +22,12 @@ def reduce_sum(x: Array, axes: Array, keep_dims: Array | bool = False) -> Array:
     return x.sum(axis=_axes(axes), keepdims=bool(keep_dims))
 
 
+@kernel("reduce_l2_norm")
+def reduce_l2_norm(x: Array, axes: Array, keep_dims: Array | bool = False) -> Array:
+    """Square root of the sum of squares over `axes`."""
+    return np.sqrt((x * x).sum(axis=_axes(axes), keepdims=bool(keep_dims)))
+
+
 @kernel("softmax")
 def softmax(x: Array, axis: Array) -> Array:
     """exp(x - max) over its sum along `axis`."""

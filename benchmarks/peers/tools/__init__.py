@@ -1,0 +1,1 @@
+"""The tools: each file registers the peers that are made with one."""
