@@ -56,7 +56,10 @@ class FailedPeer:
 
 @dataclass(frozen=True)
 class _Job:
-    """What all peers of a model have in common. rows: the texts' tokens; wanted: the float model's outputs."""
+    """What all peers of a model have in common.
+
+    tried: tokens and types of the texts that each is tried with; wanted: the float model's outputs for them.
+    """
 
     source: Path
     stock: Stock
@@ -64,7 +67,8 @@ class _Job:
     folder: Path
     threads: int
     filler: int
-    rows: list[tuple[Ids, Ids]]
+    as_they_come: Sequence[tuple[Ids, Ids]]
+    tried: Sequence[tuple[Ids, Ids]]
     wanted: NDArray[np.float32]
 
     def process(self, name: str) -> EngineProcess:
@@ -79,23 +83,25 @@ def prepare_peers(
     work_folder: Path,
     threads: int,
     say: Say = lambda text: None,
+    rows: Sequence[tuple[Ids, Ids]] = (),
 ) -> list[PreparedPeer | FailedPeer]:
     """Make each peer for `lengths`, load it once and run it, each in processes of its own.
 
-    work_folder: takes the files and logs; a new one for each model. Raises InputError when a name is unknown; what
-    fails is a FailedPeer.
+    work_folder: takes the files and logs; a new one for each model. rows: a contender's texts as they come. Raises
+    InputError when a name is unknown; what fails is a FailedPeer.
     """
     chosen = [peer(name) for name in names]
+    work_folder = work_folder.resolve()
     source = work_folder / "stock"
     source.mkdir(parents=True)
     try:
         stock = write_stock(model, source)
     except InputError as error:
-        return [FailedPeer(each, str(error)) for each in chosen]
+        return [FailedPeer(each, _reason(error, work_folder)) for each in chosen]
     lengths = tuple(sorted(lengths))
-    texts = golden_texts(model, lengths)
-    rows = [(text.encoded.ids, text.encoded.type_ids) for text in texts]
-    job = _Job(source, stock, lengths, work_folder, threads, int(rows[0][0][0]), rows, _float_outputs(model, rows))
+    tried = [(text.encoded.ids, text.encoded.type_ids) for text in golden_texts(model, lengths)]
+    filler, wanted = int(tried[0][0][0]), _float_outputs(model, tried)
+    job = _Job(source, stock, lengths, work_folder, threads, filler, rows, tried, wanted)
     return [_prepared(each, job, say) for each in chosen]
 
 
@@ -116,8 +122,9 @@ def _prepared(each: Peer, job: _Job, say: Say) -> PreparedPeer | FailedPeer:
             return PreparedPeer(each, int(made["bytes"]), float(made["seconds"]), None, note=reason)
         return FailedPeer(each, reason, made.get("bytes"), made.get("seconds"))
     size, seconds = int(made["bytes"]), float(made["seconds"])
-    if not np.isfinite(outputs).all():
-        return FailedPeer(each, "its output has values that are not finite.", size, seconds)
+    wrong = _wrong(outputs, job.wanted)
+    if wrong:
+        return FailedPeer(each, wrong, size, seconds)
     difference = float(np.abs(outputs - job.wanted).max())
     return PreparedPeer(each, size, seconds, contender, _least_cosine(outputs, job.wanted), difference)
 
@@ -125,7 +132,7 @@ def _prepared(each: Peer, job: _Job, say: Say) -> PreparedPeer | FailedPeer:
 def _contender(each: Peer, path: Path, made_lengths: tuple[int, ...], job: _Job) -> Contender:
     params = load_params(each.name, path, job.stock.layout(made_lengths), job.lengths)
     lengths = made_lengths or job.lengths
-    return Contender(each.name, SERVICE, params, lengths=lengths, filler=job.filler, texts=False)
+    return Contender(each.name, SERVICE, params, lengths, job.filler, job.as_they_come)
 
 
 def load_params(name: str, path: Path, layout: Layout, lengths: Sequence[int]) -> dict[str, Any]:
@@ -137,7 +144,7 @@ def _tried(contender: Contender, job: _Job) -> NDArray[np.float32]:
     """Outputs for the texts, [texts, size]."""
     with job.process(contender.name) as process:
         process.call("load", {**contender.params, "threads": job.threads})
-        return np.asarray(process.call("outputs", {}, packed(job.rows))[1]["output"], np.float32)
+        return np.asarray(process.call("outputs", {}, packed(job.tried))[1]["output"], np.float32)
 
 
 def _float_outputs(model: Model, rows: Sequence[tuple[Ids, Ids]]) -> NDArray[np.float32]:
@@ -152,6 +159,13 @@ def _float_outputs(model: Model, rows: Sequence[tuple[Ids, Ids]]) -> NDArray[np.
             for ids, types in rows
         ]
     return torch.cat(outputs).float().numpy()
+
+
+def _wrong(outputs: NDArray[np.float32], wanted: NDArray[np.float32]) -> str:
+    """Why outputs cannot be compared, or ""."""
+    if outputs.shape != wanted.shape:
+        return f"its outputs have {outputs.shape[1:]} values, the model's {wanted.shape[1:]}."
+    return "" if np.isfinite(outputs).all() else "its output has values that are not finite."
 
 
 def _least_cosine(outputs: NDArray[np.float32], wanted: NDArray[np.float32]) -> float:

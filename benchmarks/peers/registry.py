@@ -22,15 +22,17 @@ Make = Callable[[Path, tuple[int, ...], Path, int], tuple[int, ...]]
 class Peer:
     """Another tool's usual route.
 
-    about: one line. packages: what it imports -> the extra that brings it. suffix: of the file's name, "" for a folder.
-    make(source, lengths, path, threads): in a process of its own. ready: as in `benchmarks.measuring.service`; its
-    params are {path, threads, layout, warm}: `layout.Layout`, and lengths to run at before the first is timed, where a
-    tool compiles for what it meets. timed: whether milliseconds mean anything here.
+    about: one line. scheme: what its weights are (fp32, fp16, int8, int4, pal4). packages: what it imports -> the extra
+    that brings it. suffix: of the file's name, "" for a folder. make(source, lengths, path, threads): in a process of
+    its own. ready: as in `benchmarks.measuring.service`; its params are {path, threads, layout, warm}:
+    `layout.Layout`, and lengths to run at before the first is timed, where a tool compiles for what it meets. timed:
+    whether milliseconds mean anything here.
     """
 
     name: str
     about: str
     tool: str
+    scheme: str
     packages: Mapping[str, str]
     suffix: str
     make: Make

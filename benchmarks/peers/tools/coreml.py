@@ -105,7 +105,7 @@ def _ready(params: Mapping[str, Any]) -> Callable[[], PeerSubject]:
     return load
 
 
-for _name, _about, _compress in (
+for _scheme, _about, _compress in (
     ("fp16", "coremltools at its defaults, the longest length", lambda program: program),
     ("int8", "the same through linear_quantize_weights", _linear(dtype="int8")),
     (
@@ -117,9 +117,10 @@ for _name, _about, _compress in (
 ):
     register(
         Peer(
-            name=f"stock-coreml-{_name}",
+            name=f"stock-coreml-{_scheme}",
             about=_about,
             tool="coremltools",
+            scheme=_scheme,
             packages=_PACKAGES,
             suffix=".mlpackage",
             make=_make(_compress),

@@ -69,16 +69,17 @@ def _ready(params: Mapping[str, Any]) -> Callable[[], PeerSubject]:
     return load
 
 
-for _name, _about, _make in (
+for _scheme, _about, _make in (
     ("fp32", "litert-torch, a signature for each length", _convert),
     ("int8", "the same through ai_edge_quantizer's recipe dynamic_wi8_afp32", _quantize("dynamic_wi8_afp32")),
     ("int4", "the same through ai_edge_quantizer's recipe dynamic_wi4_afp32", _quantize("dynamic_wi4_afp32")),
 ):
     register(
         Peer(
-            name=f"stock-tflite-{_name}",
+            name=f"stock-tflite-{_scheme}",
             about=_about,
             tool="litert-torch",
+            scheme=_scheme,
             packages=_PACKAGES,
             suffix=".tflite",
             make=_make,

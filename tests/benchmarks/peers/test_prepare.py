@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.measuring.contender import Opened
 from benchmarks.measuring.service import packed
-from benchmarks.measuring.turns import ROWS, Protocol, Work, measure
+from benchmarks.measuring.turns import ROWS, Protocol, measure
 from benchmarks.peers import prepare, registry, service
 from benchmarks.peers.prepare import FailedPeer, PreparedPeer, prepare_peers
 from benchmarks.peers.registry import peer
@@ -80,15 +80,15 @@ def test_one_session_takes_every_length_and_padding_changes_nothing(tmp_path: Pa
 
 
 def test_a_prepared_peer_is_measured_beside_others(tmp_path: Path) -> None:
-    found = check(one("tiny-classifier", "torch-eager", tmp_path))
-    contender = found.contender
+    ids = np.arange(20, 27, dtype=np.int32)
+    rows = [(ids, np.zeros_like(ids))]
+    [found] = prepare_peers(load("tiny-classifier"), ["torch-eager"], LENGTHS, tmp_path / "work", threads=1, rows=rows)
+    contender = check(found).contender
     assert contender is not None
     assert contender.lengths == (16, 32)
     assert not contender.texts
-    row = np.arange(20, 27, dtype=np.int32)
-    works = [Work(length=16), Work(rows=[(row, np.zeros_like(row))])]
     protocol = Protocol(threads=1, load_processes=1, least_runs=1, least_seconds=0, burst_seconds=0.001)
-    [measured] = measure([contender], works, protocol)
+    [measured] = measure([contender], [16, ROWS], protocol)
     assert measured.summary("16").median > 0
     assert measured.summary(ROWS).median > 0
     assert measured.loaded.resident_bytes > 0
