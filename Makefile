@@ -7,7 +7,7 @@ PYTEST = $(PY) -m pytest -n $(WORKERS) --dist loadfile
 
 .PHONY: help
 help: ## this list
-	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
+	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
 		printf '  make %-18s %s\n' "$$name" "$$text"; done
 
 .PHONY: setup
@@ -47,6 +47,10 @@ test-macos: ## on a Mac: the tests of the native Core ML runtime
 .PHONY: check-mediapipe
 check-mediapipe: setup ## open exported .tflite files with MediaPipe (in an environment of its own) and compare
 	@scripts/check_mediapipe.sh
+
+.PHONY: arm64
+arm64: ## fetch what `mobilekit check --arm64` runs on into the cache: an emulator, an arm64 Python (110 MB)
+	@PYTHON="$(PYTHON)" scripts/arm64.sh
 
 .PHONY: lint
 lint: setup ## ruff (lint, format), mypy, import rules

@@ -12,6 +12,7 @@ from statistics import median
 
 import psutil
 
+from export.arm64 import arm64_check
 from export.check import CheckResult, check_files, run_checks
 from export.gate import Gate
 from export.golden import golden
@@ -45,6 +46,7 @@ from mobilekit.errors import EngineError, InputError, MissingExtraError, Mobilek
 from mobilekit.host import describe, is_installed
 from mobilekit.models.load import load
 from mobilekit.models.model import Model
+from mobilekit.runtimes.arm64.emulation import emulation
 from mobilekit.runtimes.runner import Runner, open_artifact
 from mobilekit.staging import refuse_existing, refuse_unwritable, require_space, scratch, staged
 from mobilekit.text.tokenizer import TOKENIZER_FILE, VOCABULARY_FILE
@@ -243,21 +245,28 @@ class _NotKeptError(Exception):
 
 
 def recheck(
-    folder: str | Path, report: Callable[[str], None] = lambda text: None, gate: Gate | None = None
+    folder: str | Path,
+    report: Callable[[str], None] = lambda text: None,
+    gate: Gate | None = None,
+    arm64: bool = False,
 ) -> tuple[Artifact, list[CheckResult]]:
-    """All checks of an artifact again, from its files, and on the data of a gate.
+    """All checks of an artifact again, from its files, and on the data of a gate. arm64: also on a phone's instruction
+    set, under emulation.
 
-    Raises ArtifactError when it cannot be opened at all, InputError when the gate is not one for it.
+    Raises ArtifactError when it cannot be opened at all, InputError when the gate is not one for it, or nothing here
+    runs its file on arm64.
     """
     artifact = open_folder(folder)
     target_of(artifact)
     require_known_plan(artifact)
+    emulated = emulation(artifact.manifest.target) if arm64 else None
     if artifact.manifest.content["file"] in artifact.altered():
         # Nothing else can be said of a file that is not the one which was exported.
         return artifact, [check_files(artifact)]
     with open_artifact(artifact) as runner:
         judge = None if gate is None else judge_of_artifact(gate, runner, report)
-        return artifact, run_checks(artifact, runner, report, data_check(judge, runner, report))
+        more = {**arm64_check(emulated, artifact, runner), **data_check(judge, runner, report)}
+        return artifact, run_checks(artifact, runner, report, more)
 
 
 def _bug(error: Exception) -> MobilekitError:

@@ -86,7 +86,8 @@ def target_statuses(versions: Mapping[str, str | None]) -> tuple[Status, ...]:
 
 
 def runtime_statuses(versions: Mapping[str, str | None]) -> tuple[Status, ...]:
-    """For each runtime whether it can run artifacts here."""
+    """For each runtime whether it can run artifacts here; last the emulation of `check --arm64`."""
+    from mobilekit.runtimes.arm64 import emulation as arm64
     from mobilekit.runtimes.base import engines
 
     known = engines()
@@ -98,7 +99,7 @@ def runtime_statuses(versions: Mapping[str, str | None]) -> tuple[Status, ...]:
             system = {"darwin": "macOS"}.get(engine.platform, engine.platform)
             reason = f"needs {system}" + (f"; here {' and '.join(others)} runs its files" if others else "")
         statuses.append(_status(engine.name, reason))
-    return tuple(statuses)
+    return (*statuses, _status("arm64", arm64.why_not()))
 
 
 def why_not(packages: Sequence[str], extra: str, versions: Mapping[str, str | None]) -> str:

@@ -14,14 +14,16 @@ from mobilekit.errors import CheckFailedError
 @click.command()
 @click.argument("artifact", type=Folder())
 @gate_options
+@click.option("--arm64", is_flag=True, help="Run a .tflite on a phone's instruction set too, under emulation.")
 @as_json
 @quiet
-def command(artifact: Path, request: GateRequest, as_json: bool, quiet: bool) -> None:
+def command(artifact: Path, request: GateRequest, arm64: bool, as_json: bool, quiet: bool) -> None:
     """Prove an artifact again, from its files alone, without the source model.
 
     \b
     Examples:
       mobilekit check out/minilm-l6-int8/tflite
+      mobilekit check out/minilm-l6-int8/tflite --arm64
       mobilekit check out/my-classifier-int8/tflite --data test.csv
       mobilekit check out/my-classifier-int8/coreml --data test.csv --against ./my-classifier --max-drop 0.5 --limit 200
 
@@ -29,6 +31,7 @@ def command(artifact: Path, request: GateRequest, as_json: bool, quiet: bool) ->
     the budget; tokenizer; output against torch; padding; every length. Exit code 3: a check failed.
 
     With --data it answers the rows, and --against MODEL says what it loses to its float model, which is not in it.
+    --arm64 needs what `make arm64` fetches; it is slow, and its time says nothing of a phone's.
     """
     from export.gate import head_in
     from export.judge import data_result
@@ -39,7 +42,7 @@ def command(artifact: Path, request: GateRequest, as_json: bool, quiet: bool) ->
         gate = None
         if request.data is not None:
             gate = request.gate(head_in(open_folder(artifact).manifest), lambda text: report("check", text))
-        _, checks = recheck(artifact, lambda text: report("check", text), gate)
+        _, checks = recheck(artifact, lambda text: report("check", text), gate, arm64)
     measured = data_result(checks)
     if as_json:
         rows = [c.to_dict() for c in checks]

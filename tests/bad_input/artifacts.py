@@ -87,6 +87,11 @@ def _model_file(place: Place) -> list[str]:
     return ["run", str(place.artifact() / MODEL), "a good film"]
 
 
+def _not_fetched(place: Place) -> list[str]:
+    place.patch.setenv("MOBILEKIT_CACHE", "cache")
+    return ["check", str(place.artifact()), "--arm64"]
+
+
 _AGAIN, _ALTERED = "; export again", "missing or altered since"
 _PATTERN = "a/manifest.json: .*does not match .*; export again"
 
@@ -146,6 +151,12 @@ CASES = (
     Case("10^9 threads", run("a", "--threads", "1000000000"), "threads is 1000000000; it has to be 1 to 1,024", True),
     Case(
         "threads that are a fraction", run("a", "--threads", "1.5"), "'--threads': '1.5' is not a valid integer", True
+    ),
+    Case(
+        "check: arm64 not fetched",
+        _not_fetched,
+        "--arm64: (qemu-aarch64, .* not in .*/cache/arm64: run `make arm64` in a|this machine is|the emulator is)",
+        True,
     ),
     # Files tampered with: `run` and `inspect` refuse what they read, `check` names what is not as it was.
     Case("check: model altered", spoiled("check", _flipped), "a: check failed: files", True, 3),
