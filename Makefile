@@ -49,7 +49,7 @@ check-mediapipe: setup ## open exported .tflite files with MediaPipe (in an envi
 	@scripts/check_mediapipe.sh
 
 .PHONY: arm64
-arm64: ## fetch what `mobilekit check --arm64` runs on into the cache: an emulator, an arm64 Python (110 MB)
+arm64: ## fetch what `check --arm64` runs on into the cache: an emulator, arm64 Python and engines (250 MB)
 	@PYTHON="$(PYTHON)" scripts/arm64.sh
 
 .PHONY: lint

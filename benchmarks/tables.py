@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from benchmarks import shortstudents
+from benchmarks import arm64, shortstudents
 from benchmarks.code_tables import codes, outliers
 from benchmarks.drop_tables import artifacts, drops
 from benchmarks.markdown import table
@@ -25,6 +25,7 @@ from mobilekit.errors import CheckFailedError
 _ROOT = Path(__file__).parent.parent
 DOCUMENTS = (
     "README.md",
+    "docs/checks.md",
     "docs/compression.md",
     "docs/models.md",
     "docs/pack-format.md",
@@ -120,6 +121,7 @@ def packs(content: dict[str, Any]) -> str:
 
 
 _TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
+    "arm64": arm64.table,
     "codes": codes,
     "dropartifacts": artifacts,
     "drops": drops,

@@ -45,7 +45,8 @@ class Thresholds:
 _SINGLE_RESOLUTION, _HALF_RESOLUTION = 2e-6, 2.0**-9
 # fp32: the same float32 sums in another order. fp16: half precision has 11 bits, errors add up over layers.
 # int8: engines quantize activations on the fly, so only the direction is held; Core ML computes in float16. A phone's
-# processor rounds otherwise than x86 (int8 kernels differ by about 5e-3), and a Neural Engine sums in float16.
+# processor rounds otherwise than x86 (int8 kernels differ by about 5e-3: benchmarks/results/arm64.json), and a Neural
+# Engine sums in float16.
 _EXACT = Thresholds(
     Tolerance("max_abs", 1e-4, _SINGLE_RESOLUTION),
     Tolerance("max_abs", 1e-3, 10 * _SINGLE_RESOLUTION),

@@ -82,7 +82,10 @@ ZIG_GLOBAL_CACHE_DIR=$new/zig ZIG_LOCAL_CACHE_DIR=$new/zig "$new/zig/ziglang/zig
 find "$new/packages/executorch" -mindepth 1 -maxdepth 1 ! -name lib -exec rm -rf {} +
 rm -rf "$new/zig" "$new/root/usr/include" "$new/root/usr/lib/gcc"
 
-for package in "$new"/apt-*/packages/*.deb; do dpkg-deb --show "$package"; done >"$new/versions.txt"
+{
+  for package in "$new"/apt-*/packages/*.deb; do dpkg-deb --show "$package"; done
+  sed -nE 's/^([a-z0-9-]+)==([^ ]+).*/\1\t\2/p' scripts/arm64.txt
+} >"$new/versions.txt"
 rm -rf "$new"/apt-*
 printf '%s\n' "$key" >"$new/key"
 # mktemp's folders are for their owner alone; other users of a shared cache read this one.

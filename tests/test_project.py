@@ -61,3 +61,12 @@ def test_lock_pins_every_requirement_within_its_range(project: dict[str, Any], p
         and not requirement.specifier.contains(pins.get(canonicalize_name(requirement.name), "0"))
     ]
     assert wrong == []
+
+
+def test_arm64_wheels_are_those_of_the_lock(pins: dict[str, str]) -> None:
+    lines = [line for line in (ROOT / "scripts/arm64.txt").read_text().splitlines() if not line.startswith("#")]
+    found = [re.fullmatch(r"([\w-]+)==([\w.]+) --hash=sha256:[0-9a-f]{64}", line) for line in lines]
+    assert {match[1]: match[2] for match in found if match} == {
+        name: pins[name] for name in ("ai-edge-litert", "executorch", "numpy")
+    }
+    assert all(found)

@@ -52,6 +52,11 @@ class Emulation:
         parts["executorch"] = self._library
         return [name for name, path in parts.items() if not path.exists()]
 
+    def versions(self) -> dict[str, str]:
+        """Version by package, of what was fetched: Debian's packages, and wheels by their own names."""
+        lines = (self.folder / "versions.txt").read_text(encoding="utf-8").splitlines()
+        return dict(line.split("\t") for line in lines)
+
     def command(self, *arguments: str) -> list[str]:
         """The command line that runs the arm64 Python with these arguments."""
         return [str(self._emulator), "-cpu", CPU, "-L", str(self._root), str(self._python), *arguments]
