@@ -23,8 +23,8 @@ def read_errors(place: object) -> Iterator[None]:
         raise InputError(f"{where}: cannot be read: {error.strerror or error}.") from error
 
 
-def read_values(file: Path) -> object:
-    """The values in a JSON file of reasonable size.
+def read_values(file: Path, most: int = _LARGEST) -> object:
+    """The values in a JSON file of reasonable size, `most` bytes.
 
     Raises InputError, naming the file, when it is missing, no plain file, too large, not UTF-8 or not JSON, or when a
     text in it has characters that are not valid Unicode (which nothing could print or write again).
@@ -36,8 +36,8 @@ def read_values(file: Path) -> object:
         if not file.is_file():
             raise InputError(f"{file}: is not a file.")
         size = file.stat().st_size
-        if size > _LARGEST:
-            raise InputError(f"{file}: {size:,} bytes are too many; it has to have at most {_LARGEST:,}.")
+        if size > most:
+            raise InputError(f"{file}: {size:,} bytes are too many; it has to have at most {most:,}.")
         data = file.read_bytes()
     try:
         content: object = json.loads(data.decode("utf-8"))

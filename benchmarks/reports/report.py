@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,9 @@ SCHEMA_VERSION = 1
 Json = dict[str, Any]
 # What a report of ours begins with, so that --force takes the place of nothing else.
 MARK = b'{\n "device": {'
+_LARGEST = 4 * 2**20
+# No list of the schema is longer, and nothing in it lies deeper.
+_LONGEST, _DEEPEST = 10_000, 20
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ def read_report(file: Path) -> Report:
     Raises InputError when it is missing, too large, no JSON, of a newer schema, against the schema, or contradicts
     itself.
     """
-    return validated(read_values(file), str(file))
+    return validated(read_values(file, _LARGEST), str(file))
 
 
 def validated(content: object, where: str) -> Report:
@@ -60,7 +64,7 @@ def validated(content: object, where: str) -> Report:
         raise InputError(
             f"{where}: schema {short(version)} is newer than mobilekit reads ({SCHEMA_VERSION}); upgrade it."
         )
-    fault = first_fault(content, "report")
+    fault = _outsized(content) or first_fault(content, "report")
     if fault is None:
         assert isinstance(content, dict)
         fault = next(_contradictions(content), None)
@@ -80,6 +84,21 @@ def write_report(content: Mapping[str, Any], file: Path, force: bool = False) ->
         text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
         staged.write_text(text + "\n", encoding="utf-8")
     return report
+
+
+def _outsized(content: object) -> str | None:
+    """What validating would take too long, or too many frames, for; and numbers that JSON has not."""
+    waiting: list[tuple[object, int]] = [(content, 0)]
+    while waiting:
+        value, depth = waiting.pop()
+        if isinstance(value, float) and not math.isfinite(value):
+            return f"a number in it is {value}"
+        if not isinstance(value, dict | list):
+            continue
+        if len(value) > _LONGEST or depth > _DEEPEST:
+            return f"a list in it is longer than {_LONGEST:,}, or lies deeper than {_DEEPEST} others"
+        waiting += [(inner, depth + 1) for inner in (value.values() if isinstance(value, dict) else value)]
+    return None
 
 
 def _contradictions(content: Json) -> Iterator[str]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 from importlib import resources
 from typing import Any
 
 from mobilekit.errors import short
+
+_FAULTS = 50
 
 
 @functools.cache
@@ -29,7 +32,8 @@ def first_fault(content: object, name: str) -> str | None:
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
-    fault = best_match(Draft202012Validator(schema(name)).iter_errors(content))
+    # The first ones tell enough: a hostile file may have millions.
+    fault = best_match(itertools.islice(Draft202012Validator(schema(name)).iter_errors(content), _FAULTS))
     if fault is None:
         return None
     place = short("/".join(map(str, fault.absolute_path))) or "the whole"
