@@ -122,8 +122,10 @@ def peer(name: str) -> Json:
     )
 
 
-def report(rows: list[Json] | int = 5, ratios: bool = True, with_accuracy: bool = True, **changes: Any) -> Report:
-    """A report of given rows, or of so many; `changes` are of its own values."""
+def report(
+    rows: list[Json] | int = 5, ratios: list[Json] | None = None, with_accuracy: bool = True, **changes: Any
+) -> Report:
+    """A report of given rows, or of so many. ratios: None makes them up. `changes` are of its own values."""
     found = made(rows) if isinstance(rows, int) else rows
     if not with_accuracy:
         found = [{**each, "accuracy": None} for each in found]
@@ -144,7 +146,7 @@ def report(rows: list[Json] | int = 5, ratios: bool = True, with_accuracy: bool 
             "texts": {"name": "movie-sentiment", "sha256": sha256("texts"), "count": 200},
         },
         "rows": found,
-        "ratios": _ratios(found) if ratios else [],
+        "ratios": _ratios(found) if ratios is None else ratios,
         **changes,
     }
     return validated(content, "synthetic.json")

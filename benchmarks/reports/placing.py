@@ -129,9 +129,8 @@ class _Placing:
         half = np.array([width, height]) / 2
         boxes = np.hstack([centre - half, centre + half])
         ends = np.clip(self._anchors[i], boxes[:, :2], boxes[:, 2:])
-        length = np.hypot(*(ends - self._anchors[i]).T)
         preferred = np.tile(np.arange(len(_ANGLES)) * 0.02, len(_DISTANCES))
-        return boxes, ends, length / self._unit + preferred
+        return boxes, ends, distances / self._unit + preferred
 
     def _inside(self, boxes: Array) -> NDArray[np.bool_]:
         left, bottom, right, top = self._field.area

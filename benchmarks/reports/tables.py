@@ -30,12 +30,8 @@ class Table:
 
     def terminal(self) -> tuple[list[str], list[list[str]], int]:
         """Head, rows and number of text columns, as `print_table` takes them: the best figures have a star."""
-        marked = {column for _, column in self.best}
         rows = [
-            [
-                plain(cell) + ((BEST if (i, j) in self.best else " ") if j in marked else "")
-                for j, cell in enumerate(row)
-            ]
+            [(BEST if (i, j) in self.best else "") + plain(cell) for j, cell in enumerate(row)]
             for i, row in enumerate(self.cells)
         ]
         return [plain(title) for title in self.head], rows, self.left
