@@ -67,10 +67,17 @@ class Ranking:
             return straight
         return Ratio(1 / back.median, 1 / back.high, 1 / back.low)
 
-    def tied(self, row: Json, base: Json, work: Work) -> bool:
-        """Whether the two were held against each other, and the rounds do not agree on which is faster."""
-        found = self.ratio(row, base, work)
-        return found is not None and not found.ranked
+    def tied(self, row: Json, other: Json, work: Work) -> bool:
+        """Whether two were held against each other, or against the same third one, and the rounds do not agree on which
+        of them is faster."""
+        found = self.ratio(row, other, work)
+        if found is not None:
+            return not found.ranked
+        for base in self._rows:
+            first, second = self.ratio(row, base, work), self.ratio(other, base, work)
+            if first is not None and second is not None:
+                return first.low <= second.high and second.low <= first.high
+        return False
 
     def too_noisy(self, work: Work) -> bool:
         """Whether so much else ran on the machine that half of the rows scatter beyond what an idle one does."""

@@ -80,9 +80,9 @@ def print_table(columns: list[str], rows: list[list[str]], left: int = 1) -> Non
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for i, column in enumerate(columns):
-        table.add_column(column, justify="left" if i < left else "right", overflow="fold")
-    for row in rows:
         # As text: a name may have brackets, which are markup otherwise.
+        table.add_column(Text(column), justify="left" if i < left else "right", overflow="fold")
+    for row in rows:
         table.add_row(*(Text(cell, overflow="fold") for cell in row))
     # As wide as it comes: a terminal that is narrower wraps lines, and words stay whole.
     Console(width=200, soft_wrap=False).print(table, crop=False)

@@ -94,6 +94,13 @@ def test_ratios_count_either_way_round() -> None:
     assert best(table, "ms at 32") == {"a", "b"}
 
 
+def test_rows_held_against_the_same_third_one_tie_where_their_intervals_overlap() -> None:
+    rows = [timed("base", 2.0), timed("a", 1.0), timed("b", 1.02), timed("c", 1.5)]
+    pairs = [ratio("a", "base", 0.48, 0.52), ratio("b", "base", 0.49, 0.53), ratio("c", "base", 0.7, 0.8)]
+    table = only(report(rows, ratios=pairs))
+    assert best(table, "ms at 32") == {"a", "b"} and "at 32: not told apart: a, b" in table.remarks
+
+
 def test_nothing_is_ranked_where_the_machine_was_too_noisy() -> None:
     table = only(report([timed("a", 1, 0.6), timed("b", 2, 0.5), timed("c", 3, 0.05)], ratios=[]))
     assert best(table, "ms at 32") == set()
