@@ -118,12 +118,18 @@ def checked_plan(targets: Sequence[Target], plan: Plan, minimum_ios: int) -> Non
             raise InputError(f"{wrong.where}{refusal(target, wrong)}{_instead(target, wrong)}")
         if target.name == "coreml" and minimum_ios < plan.minimum_ios:
             rule = max(plan.rules, key=lambda each: each.scheme.minimum_ios)
-            scheme = rule.scheme
-            older = [name for name in target.schemes if find_scheme(name).minimum_ios <= minimum_ios]
-            raise InputError(
-                f"{rule.where}scheme '{scheme.name}' needs iOS {scheme.minimum_ios} on Core ML; give --minimum-ios "
-                f"{scheme.minimum_ios}, or one that iOS {minimum_ios} has: {', '.join(older)}."
-            )
+            raise InputError(f"{rule.where}{_needs_newer(target, rule, minimum_ios)}")
+
+
+def _needs_newer(target: Target, rule: Rule, minimum_ios: int) -> str:
+    """What a rule needs of Core ML that iOS `minimum_ios` does not have: its scheme, or only the options of it."""
+    scheme = rule.scheme
+    give = f"needs iOS {scheme.minimum_ios} on Core ML; give --minimum-ios {scheme.minimum_ios}"
+    if find_scheme(scheme.name).minimum_ios <= minimum_ios:
+        options = " and ".join(rule.options)
+        return f"scheme '{scheme.name}' with {options} {give}, or leave {options} out."
+    older = [name for name in target.schemes if find_scheme(name).minimum_ios <= minimum_ios]
+    return f"scheme '{scheme.name}' {give}, or one that iOS {minimum_ios} has: {', '.join(older)}."
 
 
 def _instead(target: Target, rule: Rule) -> str:

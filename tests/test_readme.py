@@ -47,3 +47,10 @@ def test_every_verb_is_in_the_readme() -> None:
 def test_links_lead_somewhere() -> None:
     for link in re.findall(r"\]\(([^)#:]+)\)", README):
         assert (ROOT / link).is_file(), link
+
+
+def test_paths_that_documents_name_are_there() -> None:
+    for document in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        text = document.read_text(encoding="utf-8")
+        for path in re.findall(r"`((?:benchmarks|docs|export|mobilekit|scripts|tests)/[\w./*-]+)`", text):
+            assert list(ROOT.glob(path.rstrip("/"))), f"{document.name}: {path}"

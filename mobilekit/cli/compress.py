@@ -35,7 +35,7 @@ def command(
     that each matrix has on some text: the nearer that is to what the model will read, the less is lost.
     """
     from mobilekit.compression.compress import compress
-    from mobilekit.compression.folder import refuse_output, save_compressed
+    from mobilekit.compression.folder import refuse_output, refuse_records, save_compressed
     from mobilekit.compression.plan import plan_of
     from mobilekit.models.load import load
 
@@ -44,6 +44,8 @@ def command(
     texts = calibration_texts(calibration, plan)
     refuse_output(out, force, None)
     loaded = load(model, task)
+    refuse_output(out, force, loaded.folder)
+    refuse_records(loaded)
     compressed = compress(loaded, plan, texts)
     notes = save_compressed(loaded, compressed, out, force)
     size = sum(p.stat().st_size for p in out.iterdir() if p.name == "records.safetensors")

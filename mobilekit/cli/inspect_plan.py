@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mobilekit.cli.options import print_table
-from mobilekit.errors import InputError
 
 if TYPE_CHECKING:
     from mobilekit.compression.plan import Plan
@@ -22,15 +21,11 @@ _SMALL, _VECTORS = "norms, biases, small tables", "vectors of smoothing"
 
 def float_model(name: str) -> Model:
     """The model called `name`; raises InputError for one whose weights are compressed already."""
-    from mobilekit.compression.compressed import RECORDS_FILE
+    from mobilekit.compression.folder import refuse_records
     from mobilekit.models.load import load
 
     model = load(name)
-    if model.folder is not None and (model.folder / RECORDS_FILE).exists():
-        raise InputError(
-            f"{model.folder}: holds records, and its weights are the compressed ones; give the model that they were "
-            "made from."
-        )
+    refuse_records(model)
     return model
 
 

@@ -52,6 +52,15 @@ def refuse_output(folder: Path, force: bool, source: Path | None) -> None:
         raise InputError(f"{folder}: holds the model itself, which would be lost; choose another output folder.")
 
 
+def refuse_records(model: Model) -> None:
+    """Raise InputError for a model whose weights are compressed ones: compressing them again would lose twice."""
+    if model.folder is not None and (model.folder / RECORDS_FILE).exists():
+        raise InputError(
+            f"{model.folder}: holds records, and its weights are the compressed ones; give the model that they were "
+            "made from."
+        )
+
+
 def compressed_of(model: Model, scheme: str | Plan, texts: Sequence[str] | None = None) -> CompressedModel:
     """The records that the folder of `model` carries, or else those that `compress` makes of it.
 

@@ -59,6 +59,11 @@ def _other_records(place: Place) -> list[str]:
     return export(Path("m"), "--scheme", "p.toml")
 
 
+def _records_again(place: Place) -> list[str]:
+    place.copy("records")
+    return ["compress", "--model", "m", "--scheme", "int4", "--out", "o"]
+
+
 def _artifact(place: Place) -> list[str]:
     return ["inspect", str(place.artifact()), "--plan", "int8"]
 
@@ -179,6 +184,12 @@ CASES = (
         _targets('pattern = "head.*"\nscheme = "int4"', "--target", "coreml", "--minimum-ios", "16"),
         r"p.toml: rule 2 \(head.\*\): scheme 'int4' needs iOS 18 on Core ML; give --minimum-ios 18, or one that iOS 16",
     ),
+    Case(
+        "groups for old systems",
+        _targets('pattern = "layers.*"\nscheme = "pal4"\ngroups = 2', "--target", "coreml", "--minimum-ios", "16"),
+        r"rule 2 \(layers.\*\): scheme 'pal4' with groups needs iOS 18 on Core ML; give --minimum-ios 18, or leave",
+    ),
+    Case("records compressed again", _records_again, "m: holds records, and its weights are the compressed ones; give"),
     Case(
         "calibration for a plan of floats",
         plan('[[rule]]\npattern = "*"\nskip = true\n', "--calibration", "no.txt"),
