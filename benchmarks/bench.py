@@ -23,7 +23,7 @@ from mobilekit.artifact import Artifact
 from mobilekit.compression.pack.pack import pack
 from mobilekit.errors import InputError, short
 from mobilekit.runtimes.answer import artifact_tokenizer
-from mobilekit.runtimes.base import EngineInfo
+from mobilekit.runtimes.base import EngineInfo, engine
 from mobilekit.runtimes.runner import DEFAULT_THREADS, open_artifact, verified
 from mobilekit.version import __version__
 
@@ -36,13 +36,15 @@ Json = dict[str, Any]
 class Request:
     """What is asked for.
 
-    gate: data, float model and teacher (its max_drop is not read); None: no accuracy. slow_rows: the most rows for an
+    engines: others beside the usual ones, each for the artifacts that it runs: rows of their own. gate: data, float
+    model and teacher (its max_drop is not read); None: no accuracy. slow_rows: the most rows for an
     engine whose milliseconds mean nothing. base: the name of the row that ratios are to; None: the first that is timed.
     packed: whether artifacts are packed, to see how small they get.
     """
 
     artifacts: Sequence[Path]
     protocol: Protocol = field(default_factory=lambda: Protocol(DEFAULT_THREADS))
+    engines: Sequence[str] = ()
     gate: Gate | None = None
     slow_rows: int = SLOW_ROWS
     base: str | None = None
@@ -86,7 +88,17 @@ def _open(request: Request) -> list[_Opened]:
     for i, name in enumerate(names):
         if name in names[:i]:
             raise InputError(f"two artifacts are called {name}; give one of them, or export with another scheme.")
-    return [_Opened(name, *each) for name, each in zip(names, found, strict=True)]
+    opened = [_Opened(name, *each) for name, each in zip(names, found, strict=True)]
+    return opened + [each for engine_name in request.engines for each in _beside(opened, engine(engine_name), request)]
+
+
+def _beside(opened: Sequence[_Opened], info: EngineInfo, request: Request) -> list[_Opened]:
+    """The artifacts that another engine runs, for it."""
+    fitting = [each for each in opened if each.info.target == info.target and each.info.name != info.name]
+    if not fitting:
+        raise InputError(f"--engine {info.name}: runs {info.target} files, and none is given that it does not run.")
+    found = [verified(each.artifact, request.protocol.threads, info.name) for each in fitting]
+    return [_Opened(f"{each.name} ({info.name})", *own) for each, own in zip(fitting, found, strict=True)]
 
 
 def _texts(artifact: Artifact, gate: Gate | None) -> Texts:
@@ -102,7 +114,7 @@ def _contender(one: _Opened, texts: Texts) -> Contender:
     return Contender(
         one.name,
         _SERVICE,
-        {"path": str(one.artifact.folder.resolve())},
+        {"path": str(one.artifact.folder.resolve()), "engine": one.info.name},
         tuple(manifest.lengths),
         int(manifest.content["golden"][0]["input_ids"][0]),
         rows,
@@ -114,7 +126,7 @@ def _about(one: _Opened, request: Request, say: Say) -> Json:
     """A row with all but timings and accuracy."""
     found = artifact_row(one.name, one.artifact, one.info.name)
     say(f"checking {one.name}")
-    with open_artifact(one.artifact, request.protocol.threads) as runner:
+    with open_artifact(one.artifact, request.protocol.threads, one.info.name) as runner:
         check = check_output(one.artifact, runner)
         found["self_check"] = {"passed": check.passed, "said": short(f"{check.measured} ({check.limit})", 200)}
         found["delegation"] = runner.delegation()
@@ -149,7 +161,7 @@ def _accuracy(opened: Sequence[_Opened], rows: dict[str, Json], request: Request
             models.append(row(f"{model.name} ({name})", "model", model.name, parameters=parameters, accuracy=found))
     for each in opened:
         say(f"asking {each.name}")
-        with open_artifact(each.artifact, request.protocol.threads) as runner:
+        with open_artifact(each.artifact, request.protocol.threads, each.info.name) as runner:
             rows[each.name]["accuracy"] = examiner.ask_artifact(runner)
     return models
 

@@ -33,7 +33,7 @@ from mobilekit.models.config import EncoderConfig, HeadConfig
 from mobilekit.models.load import load
 from mobilekit.models.model import Model, fresh_module
 from mobilekit.process import EngineProcess
-from mobilekit.runtimes.base import engines
+from mobilekit.runtimes.runner import engine_for
 
 TARGETS = ("executorch", "tflite")
 HEADS = {
@@ -102,8 +102,7 @@ def load_files(
     for (kind, name), path in files.items():
         params: dict[str, Any] = {"path": str(path), "threads": _THREADS}
         if kind == "ours":
-            engine = next(e for e in engines().values() if e.target == name and e.timed)
-            params |= {"engine": engine.name, "entries": [f"len_{length}"]}
+            params |= {"engine": engine_for(name).name, "entries": [f"len_{length}"]}
         else:
             params |= load_params(_peer(name), path, stock.layout((length,)), (length,))
         process = stack.enter_context(_process("mobilekit.runtimes.service:service" if kind == "ours" else SERVICE))

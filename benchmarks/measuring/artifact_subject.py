@@ -44,7 +44,7 @@ class ArtifactSubject:
 
 
 def _ready(params: Mapping[str, Any]) -> Callable[[], ArtifactSubject]:
-    artifact, info = verified(params["path"], int(params["threads"]))
+    artifact, info = verified(params["path"], int(params["threads"]), params.get("engine"))
     for package in info.packages:
         importlib.import_module(package)
     tokenizer = artifact_tokenizer(artifact)
@@ -52,5 +52,5 @@ def _ready(params: Mapping[str, Any]) -> Callable[[], ArtifactSubject]:
 
 
 def service() -> TimedService:
-    """Factory for `mobilekit.process`; its `load` takes {path, threads}."""
+    """Factory for `mobilekit.process`; its `load` takes {path, threads} and maybe {engine}."""
     return TimedService(_ready)

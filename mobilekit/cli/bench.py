@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 @click.argument("artifacts", type=Folder(), nargs=-1, metavar="ARTIFACT...")
 @gate_options
 @click.option("--threads", type=int, help="Of each engine.  [default: 4, or as many as there are cores]")
+@click.option(
+    "--engine",
+    "engines",
+    multiple=True,
+    help="Another engine beside the usual one, such as litert_compiled; may repeat.",
+)
 @click.option("--base", help="The row that ratios are to, such as minilm-l6-int8/tflite.  [default: the first]")
 @click.option(
     "--runs", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="The least of each work."
@@ -41,6 +47,7 @@ def command(
     artifacts: tuple[Path, ...],
     request: GateRequest,
     threads: int | None,
+    engines: tuple[str, ...],
     base: str | None,
     runs: int,
     seconds: float,
@@ -75,6 +82,7 @@ def command(
             Request(
                 artifacts,
                 Protocol(DEFAULT_THREADS if threads is None else threads, least_runs=runs, least_seconds=seconds),
+                engines,
                 _gate(artifacts, request, lambda text: report("bench", text)),
                 slow_rows,
                 base,

@@ -38,6 +38,7 @@ class EngineInfo:
     packages: imported in its process before anything is loaded or timed.
     load(path, entries, threads) reads the model file and prepares every entry point. timed: whether its
     milliseconds mean anything (a reference interpreter's do not). platform: sys.platform it is native to, or "".
+    on_request: whether it only runs what asks for it by name.
     """
 
     name: str
@@ -47,6 +48,7 @@ class EngineInfo:
     load: Callable[[Path, tuple[str, ...], int], Engine]
     timed: bool = True
     platform: str = ""
+    on_request: bool = False
 
 
 _engines: dict[str, EngineInfo] = {}

@@ -235,7 +235,8 @@ def verified(
 
 def engine_for(target: str) -> EngineInfo:
     """The engine that runs a target's files here: the native one of this platform, else the portable one."""
-    fitting = [e for e in engines().values() if e.target == target and e.platform in ("", sys.platform)]
+    known = [e for e in engines().values() if e.target == target and not e.on_request]
+    fitting = [e for e in known if e.platform in ("", sys.platform)]
     if not fitting:
         raise InputError(f"no engine on this machine runs '{short(target)}' files.")
     return max(fitting, key=lambda e: e.platform == sys.platform)

@@ -43,7 +43,9 @@ def artifacts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def report(artifacts: dict[str, Path]) -> Report:
     gate = Gate(data(), teacher=load("tiny-classifier"), against=load("tiny-classifier"))
     order = sorted(artifacts)
-    return bench(Request([artifacts[name] for name in order], SHORT, gate, slow_rows=2, base=order[-1]))
+    return bench(
+        Request([artifacts[name] for name in order], SHORT, ("litert_compiled",), gate, slow_rows=2, base=order[-1])
+    )
 
 
 @pytest.mark.slow
@@ -86,9 +88,26 @@ def test_accuracy_is_held_against_float_model_and_teacher(report: Report) -> Non
 def test_ratios_are_to_the_base_at_every_work(report: Report) -> None:
     assert {ratio["base"] for ratio in report.content["ratios"]} == {"tiny-classifier-int8/tflite"}
     assert {(ratio["row"], ratio["work"]) for ratio in report.content["ratios"]} == {
-        ("tiny-classifier-fp32/tflite", work) for work in ("8", "16", "rows", "texts")
+        (name, work)
+        for work in ("8", "16", "rows", "texts")
+        for name in (
+            "tiny-classifier-fp32/tflite",
+            "tiny-classifier-fp32/tflite (litert_compiled)",
+            "tiny-classifier-int8/tflite (litert_compiled)",
+        )
     }
     assert all(0 < ratio["low"] <= ratio["median"] <= ratio["high"] for ratio in report.content["ratios"])
+
+
+@pytest.mark.slow
+def test_another_engine_has_rows_of_its_own(report: Report) -> None:
+    for scheme in ("fp32", "int8"):
+        usual: Any = report.row(f"tiny-classifier-{scheme}/tflite")
+        other: Any = report.row(f"tiny-classifier-{scheme}/tflite (litert_compiled)")
+        assert other["engine"] == "litert_compiled"
+        assert other["sha256"] == usual["sha256"]
+        assert other["accuracy"]["value"] == usual["accuracy"]["value"]
+        assert other["self_check"]["passed"]
 
 
 @pytest.mark.slow
@@ -128,10 +147,14 @@ def test_what_is_refused(artifacts: dict[str, Path], tmp_path: Path) -> None:
         bench(Request([], SHORT))
     with pytest.raises(InputError, match="--base nothing: is none of what is timed"):
         bench(Request([folder], SHORT, base="nothing", packed=False))
+    with pytest.raises(InputError, match="--engine eager: runs records files"):
+        bench(Request([folder], SHORT, ("eager",)))
+    with pytest.raises(InputError, match="did you mean 'litert_compiled'"):
+        bench(Request([folder], SHORT, ("litert_compild",)))
     with pytest.raises(InputError, match="against"):
-        bench(Request([folder], SHORT, Gate(TextData("plain", "", (), None, [TextRow("a")]))))
+        bench(Request([folder], SHORT, (), Gate(TextData("plain", "", (), None, [TextRow("a")]))))
     other = TextData("others", "sequence-classification", ("x", "y"), "single_label_classification", data().rows)
     with pytest.raises(InputError, match="its labels"):
-        bench(Request([folder], SHORT, Gate(other)))
+        bench(Request([folder], SHORT, (), Gate(other)))
     with pytest.raises(ArtifactError, match="no such artifact folder"):
         bench(Request([tmp_path / "none"], SHORT))
