@@ -13,6 +13,7 @@ from typing import Any
 from benchmarks.environment import environment
 from benchmarks.measuring.accuracy import FLOAT, SLOW_ROWS, TEACHER, Examiner
 from benchmarks.measuring.contender import Contender
+from benchmarks.measuring.peers import Peers, peers_of
 from benchmarks.measuring.rows import artifact_row, ratios, row, timings
 from benchmarks.measuring.texts import Texts, rows_of, texts_for
 from benchmarks.measuring.turns import ROWS, TEXTS, Protocol, Work, measure
@@ -22,6 +23,7 @@ from export.gate import Gate, head_in, ordered
 from mobilekit.artifact import Artifact
 from mobilekit.compression.pack.pack import pack
 from mobilekit.errors import InputError, short
+from mobilekit.models.model import Model
 from mobilekit.runtimes.answer import artifact_tokenizer
 from mobilekit.runtimes.base import EngineInfo, engine
 from mobilekit.runtimes.runner import DEFAULT_THREADS, open_artifact, verified
@@ -36,8 +38,9 @@ Json = dict[str, Any]
 class Request:
     """What is asked for.
 
-    engines: others beside the usual ones, each for the artifacts that it runs: rows of their own. gate: data, float
-    model and teacher (its max_drop is not read); None: no accuracy. slow_rows: the most rows for an
+    engines: others beside the usual ones, each for the artifacts that it runs: rows of their own. peers: names of
+    peers, made of `float_model`, which they need. gate: data, float model and teacher (its max_drop is not read); None:
+    no accuracy. slow_rows: the most rows for an
     engine whose milliseconds mean nothing. base: the name of the row that ratios are to; None: the first that is timed.
     packed: whether artifacts are packed, to see how small they get.
     """
@@ -45,6 +48,8 @@ class Request:
     artifacts: Sequence[Path]
     protocol: Protocol = field(default_factory=lambda: Protocol(DEFAULT_THREADS))
     engines: Sequence[str] = ()
+    peers: Sequence[str] = ()
+    float_model: Model | None = None
     gate: Gate | None = None
     slow_rows: int = SLOW_ROWS
     base: str | None = None
@@ -62,7 +67,7 @@ def bench(request: Request, say: Say = lambda text: None) -> Report:
     """Measure artifacts, and give the report.
 
     Raises ArtifactError for what is no artifact or was altered, InputError for data or models of another task, and
-    EngineError where an engine fails.
+    EngineError where an engine fails. A peer that fails is a row that says so.
     """
     opened = _open(request)
     for each in opened:
@@ -70,14 +75,25 @@ def bench(request: Request, say: Say = lambda text: None) -> Report:
             request.gate.check_artifact(each.artifact.manifest, artifact_tokenizer(each.artifact))
     texts = _texts(opened[0].artifact, request.gate)
     contenders = [_contender(each, texts) for each in opened if each.info.timed]
-    rows = {each.name: _about(each, request, say) for each in opened}
     base = _base(request, contenders)
-    works: list[Work] = [*sorted({length for each in contenders for length in each.lengths}), ROWS, TEXTS]
-    measured = measure(contenders, works, request.protocol, say)
-    for found in measured:
-        rows[found.contender.name] |= timings(found)
-    models = _accuracy(opened, rows, request, say)
+    rows = {each.name: _about(each, request, say) for each in opened}
+    with tempfile.TemporaryDirectory(prefix="mobilekit-peers-") as folder:
+        peers = peers_of(
+            request.float_model, request.peers, _lengths(opened), texts, Path(folder), request.protocol, say
+        )
+        rows |= peers.rows
+        contenders += peers.contenders
+        works: list[Work] = [*sorted({length for each in contenders for length in each.lengths}), ROWS, TEXTS]
+        measured = measure(contenders, works, request.protocol, say)
+        for found in measured:
+            rows[found.contender.name] |= timings(found)
+        models = _accuracy(opened, peers, rows, request, say)
     return _report(request, texts, [*models, *rows.values()], ratios(measured, base) if base else [])
+
+
+def _lengths(opened: Sequence[_Opened]) -> tuple[int, ...]:
+    """Those of all artifacts."""
+    return tuple(sorted({length for each in opened for length in each.artifact.manifest.lengths}))
 
 
 def _open(request: Request) -> list[_Opened]:
@@ -144,7 +160,7 @@ def _base(request: Request, contenders: Sequence[Contender]) -> str | None:
     return request.base or next(iter(names), None)
 
 
-def _accuracy(opened: Sequence[_Opened], rows: dict[str, Json], request: Request, say: Say) -> list[Json]:
+def _accuracy(opened: Sequence[_Opened], peers: Peers, rows: dict[str, Json], request: Request, say: Say) -> list[Json]:
     """Let all answer the data; accuracy goes into their rows. Returns the rows of float model and teacher."""
     gate = request.gate
     if gate is None:
@@ -163,6 +179,8 @@ def _accuracy(opened: Sequence[_Opened], rows: dict[str, Json], request: Request
         say(f"asking {each.name}")
         with open_artifact(each.artifact, request.protocol.threads, each.info.name) as runner:
             rows[each.name]["accuracy"] = examiner.ask_artifact(runner)
+    for name, found in peers.accuracies(examiner, request.protocol.threads, say):
+        rows[name]["accuracy"] = found
     return models
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,11 +15,12 @@ from mobilekit.errors import InputError
 
 if TYPE_CHECKING:
     from export.gate import Gate
+    from mobilekit.models.model import Model
 
 
 @click.command()
 @click.argument("artifacts", type=Folder(), nargs=-1, metavar="ARTIFACT...")
-@gate_options
+@functools.partial(gate_options, alone=("against",))
 @click.option("--threads", type=int, help="Of each engine.  [default: 4, or as many as there are cores]")
 @click.option(
     "--engine",
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     multiple=True,
     help="Another engine beside the usual one, such as litert_compiled; may repeat.",
 )
+@click.option("--peers", "all_peers", is_flag=True, help="Beside the same weights through other tools (--against).")
+@click.option("--peer", "peers", multiple=True, help="Beside one of them, such as onnxruntime-int8; may repeat.")
 @click.option("--base", help="The row that ratios are to, such as minilm-l6-int8/tflite.  [default: the first]")
 @click.option(
     "--runs", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="The least of each work."
@@ -48,6 +52,8 @@ def command(
     request: GateRequest,
     threads: int | None,
     engines: tuple[str, ...],
+    all_peers: bool,
+    peers: tuple[str, ...],
     base: str | None,
     runs: int,
     seconds: float,
@@ -65,25 +71,33 @@ def command(
       mobilekit bench out/minilm-l6-int8/tflite
       mobilekit bench out/minilm-l6-*/* --out report.json
       mobilekit bench out/my-classifier-int8/* --data test.csv --against ./my-classifier --teacher ./my-teacher
+      mobilekit bench out/minilm-l6-int8/tflite --against minilm-l6 --peer onnxruntime-int8 --engine litert_compiled
 
     Each artifact runs in a process of its own; several are measured in turn, A B C A B C, so that what else the machine
     does touches all, and ratios are taken round by round. Off macOS Core ML's files have no milliseconds here.
     """
     from benchmarks.bench import Request, bench
     from benchmarks.measuring.turns import Protocol
+    from benchmarks.peers.registry import peer
+    from benchmarks.peers.registry import peers as known_peers
     from benchmarks.reports.report import MARK, write_report
     from mobilekit.runtimes.runner import DEFAULT_THREADS
     from mobilekit.staging import refuse_existing_file
 
     if out is not None:
         refuse_existing_file(out, force, MARK)
+    if all_peers:
+        peers = tuple(known_peers())
     with progress_lines(not quiet and not as_json) as report:
+        gate = _gate(artifacts, request, lambda text: report("bench", text))
         found = bench(
             Request(
                 artifacts,
                 Protocol(DEFAULT_THREADS if threads is None else threads, least_runs=runs, least_seconds=seconds),
                 engines,
-                _gate(artifacts, request, lambda text: report("bench", text)),
+                tuple(peer(name).name for name in peers),
+                _float_model(gate, request, bool(peers)),
+                gate,
                 slow_rows,
                 base,
                 not no_pack,
@@ -94,6 +108,17 @@ def command(
         write_report(found.content, out, force)
     if as_json:
         print_json(found.content)
+
+
+def _float_model(gate: Gate | None, asked: GateRequest, needed: bool) -> Model | None:
+    """The model of --against, where peers are made of it."""
+    from mobilekit.models.load import load
+
+    if gate is not None and gate.against is not None:
+        return gate.against
+    if asked.against is not None and not needed:
+        raise InputError("--against is for --data and for peers: give one of them, or leave it out.")
+    return None if asked.against is None else load(asked.against)
 
 
 def _gate(artifacts: tuple[Path, ...], asked: GateRequest, say: Callable[[str], None]) -> Gate | None:

@@ -29,12 +29,13 @@ _OPTIONS = (
     click.option("--against", help="The float model, where the one that is exported is none (folders with records)."),
     *COLUMNS,
 )
+_FOR_DATA = ("max_drop", "limit", "teacher", "against")
 _SHOWN = {"teacher": "teacher", "float": "float model", "decoded": "compressed weights"}
 
 
 @dataclass(frozen=True)
 class GateRequest:
-    """What was asked for on the command line; nothing of it is read yet."""
+    """What was asked for on the command line; nothing of it is read yet. alone: options that need no data."""
 
     data: str | None
     max_drop: float | None
@@ -42,9 +43,10 @@ class GateRequest:
     teacher: str | None
     against: str | None
     columns: Mapping[str, str]
+    alone: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        named = [name for name in ("max_drop", "limit", "teacher", "against") if getattr(self, name) is not None]
+        named = [name for name in _FOR_DATA if name not in self.alone and getattr(self, name) is not None]
         named += [f"{name}_column" for name in self.columns]
         option = f"--{named[0].replace('_', '-')}" if named else None
         if self.data is None and option is not None:
@@ -77,14 +79,14 @@ class GateRequest:
         return Gate(data, self.max_drop, self.limit, **models)
 
 
-def gate_options(command: Command) -> Command:
-    """Adds them; the command gets `request`, a GateRequest, instead."""
+def gate_options(command: Command, alone: tuple[str, ...] = ()) -> Command:
+    """Adds them; the command gets `request`, a GateRequest, instead. alone: options that it reads without data too."""
 
     @functools.wraps(command)
     def wrapped(**given: Any) -> Any:
         columns = named_columns(given)
-        asked = {name: given.pop(name) for name in ("data", "max_drop", "limit", "teacher", "against")}
-        return command(request=GateRequest(**asked, columns=columns), **given)
+        asked = {name: given.pop(name) for name in ("data", *_FOR_DATA)}
+        return command(request=GateRequest(**asked, columns=columns, alone=alone), **given)
 
     for option in reversed(_OPTIONS):
         wrapped = option(wrapped)
