@@ -20,6 +20,8 @@ LEAST_COSINE = "least_cosine"
 # none (one-sided); values and embeddings where they spread less than this share of the other's.
 _CHANCE = 0.025
 _LEAST_SPREAD = 1e-3
+# What float32 may make of equal rows, of the largest value.
+_RESOLUTION = 1e-6
 
 
 @dataclass(frozen=True)
@@ -107,8 +109,9 @@ def yardstick(task: str, problem_type: str | None, labels: int, references: Any 
 def is_constant(given: Any, base: Any) -> bool:
     """Whether a system says the same of all rows, and another one, `base`, clearly does not."""
     if isinstance(base, np.ndarray) and base.dtype.kind == "f":
-        # Of a single row, or of equal ones, both have none.
-        return _spread(given) < _LEAST_SPREAD * _spread(base)
+        # A single row, or equal ones, differ by what float32 rounds at most, whoever answers.
+        differ = _spread(base) > _RESOLUTION * float(np.abs(base).max())
+        return differ and _spread(given) <= _LEAST_SPREAD * _spread(base)
     ours, theirs = _answers(given), _answers(base)
     others = sum(answer != ours[0] for answer in theirs)
     if len(set(ours)) > 1 or len(set(theirs)) == 1:

@@ -102,4 +102,6 @@ def test_other_constant_answers_are_seen_too() -> None:
     assert is_constant(np.full(9, 0.3) + 1e-7 * values, values) and not is_constant(0.1 * values, values)
     vectors = np.random.default_rng(0).normal(size=(9, 8)).astype(np.float32)
     assert not is_constant(vectors[:1], vectors[1:2]) and not is_constant(values[:1], values[1:2])
+    noise = np.tile(vectors[1], (3, 1)) * (1 + 1e-7 * np.arange(3, dtype=np.float32)[:, None])
+    assert not is_constant(np.tile(vectors[0], (3, 1)), noise)
     assert is_constant(np.tile(vectors[0], (9, 1)), vectors) and not is_constant(vectors[::-1], vectors)
