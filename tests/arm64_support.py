@@ -11,7 +11,7 @@ from mobilekit.runtimes.arm64.emulation import Emulation
 _HEAD = """#!{python}
 import json, os, sys, time
 import numpy as np
-cpu, root, python, program, model, inputs, outputs, library = sys.argv[2], *sys.argv[4:]
+cpu, root, python, program, parent, model, inputs, outputs, library = sys.argv[2], *sys.argv[4:]
 given = np.load(inputs)
 """
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 from arm64_support import fetched
 
@@ -135,3 +139,46 @@ def test_doctor_says_whether_it_is_ready(cache: Path) -> None:
     assert told().name == "arm64" and not told().usable and told().reason.endswith("in a checkout of mobilekit")
     fetched(cache, ECHO)
     assert told() == doctor.Status("arm64", True, "")
+
+
+PROGRAM = str(Path(emulation.__file__).with_name("program.py"))
+linux = pytest.mark.skipif(sys.platform != "linux", reason="what is emulated is Linux")
+
+
+@linux
+def test_a_program_whose_parent_is_gone_does_nothing(tmp_path: Path) -> None:
+    arguments = ["1", "model", "no inputs", str(tmp_path / "outputs.npz"), "library"]
+    done = subprocess.run([sys.executable, PROGRAM, *arguments], capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"") and not any(tmp_path.iterdir())
+
+
+def ended(process: psutil.Process) -> bool:
+    try:
+        return process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+@linux
+def test_a_program_does_not_outlive_its_parent(tmp_path: Path) -> None:
+    inputs = tmp_path / "inputs.npz"
+    os.mkfifo(inputs)
+    code = (
+        "import os, subprocess, sys\n"
+        "child = subprocess.Popen([sys.executable, sys.argv[1], str(os.getpid()), 'model', sys.argv[2], 'o', 'l'])\n"
+        "print(child.pid, flush=True)\n"
+        "child.wait()\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, PROGRAM, str(inputs)], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        child = psutil.Process(int(parent.stdout.readline()))
+        # Opens when the program reads its inputs, and keeps it waiting for them.
+        with inputs.open("wb"):
+            parent.kill()
+            parent.wait()
+            for _ in range(100):
+                if ended(child):
+                    return
+                time.sleep(0.05)
+            child.kill()
+    pytest.fail("it lives on")

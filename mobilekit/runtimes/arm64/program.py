@@ -1,13 +1,14 @@
-"""What the emulated Python runs: `program.py MODEL INPUTS OUTPUTS LIBRARY`. Needs numpy and the file's engine alone.
+"""What the emulated Python runs: `program.py PARENT MODEL INPUTS OUTPUTS LIBRARY`. Needs numpy and the file's engine.
 
 INPUTS is an .npz with an array `NUMBER:ENTRY:INPUT` for each input of each run; OUTPUTS gets `NUMBER:OUTPUT`.
-LIBRARY is what scripts/arm64.cpp was built as, for .pte files.
+LIBRARY is what scripts/arm64.cpp was built as, for .pte files. PARENT is the process that waits for it.
 """
 
 from __future__ import annotations
 
 import ctypes
 import json
+import os
 import signal
 import sys
 from collections.abc import Callable
@@ -22,10 +23,12 @@ _PR_SET_PDEATHSIG = 1
 _MOST_SIZES = 8
 
 
-def main(model: str, inputs: str, outputs: str, library: str) -> None:
+def main(parent: str, model: str, inputs: str, outputs: str, library: str) -> None:
     """Run a file's entries on the inputs, one after the other, and write what they give."""
-    # Minutes of emulation must not outlive the one who waits for them.
+    # Minutes of emulation must not outlive the one who waits for them; who may be gone by now.
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != int(parent):
+        return
     runs: dict[tuple[str, str], Arrays] = {}
     with np.load(inputs, allow_pickle=False) as given:
         for key in given.files:
