@@ -19,7 +19,7 @@ from benchmarks.measuring.texts import Texts, rows_of, texts_for
 from benchmarks.measuring.turns import ROWS, TEXTS, Protocol, Work, measure
 from benchmarks.reports.report import SCHEMA_VERSION, Report, validated
 from export.check import check_output
-from export.gate import Gate, head_in, ordered
+from export.gate import Gate, check_float_model, head_in, ordered
 from mobilekit.artifact import Artifact
 from mobilekit.compression.pack.pack import pack
 from mobilekit.errors import InputError, short
@@ -71,8 +71,11 @@ def bench(request: Request, say: Say = lambda text: None) -> Report:
     """
     opened = _open(request)
     for each in opened:
+        tokenizer = artifact_tokenizer(each.artifact)
         if request.gate is not None:
-            request.gate.check_artifact(each.artifact.manifest, artifact_tokenizer(each.artifact))
+            request.gate.check_artifact(each.artifact.manifest, tokenizer)
+        elif request.float_model is not None:
+            check_float_model(request.float_model, each.artifact.manifest, tokenizer)
     texts = _texts(opened[0].artifact, request.gate)
     contenders = [_contender(each, texts) for each in opened if each.info.timed]
     base = _base(request, contenders)

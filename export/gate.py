@@ -82,6 +82,13 @@ class Gate:
                 _check_comparable(f"{option} {model.name}", model, name, tokenizer, width)
 
 
+def check_float_model(model: Model, manifest: Manifest, tokenizer: TextTokenizer) -> None:
+    """Raise InputError where a model, given as --against, cannot be the one that an artifact was made from."""
+    name, head, who = str(manifest.content["name"]), head_in(manifest), f"--against {model.name}"
+    _check_answers(who, model, head, name)
+    _check_comparable(who, model, name, tokenizer, manifest.output_size)
+
+
 def check_numbers(max_drop: float | None, limit: int | None) -> None:
     """Raise InputError for numbers that say nothing."""
     if max_drop is not None and not (math.isfinite(max_drop) and 0 <= max_drop <= _MOST_POINTS):

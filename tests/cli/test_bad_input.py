@@ -12,6 +12,7 @@ import pytest
 from bad_input import (
     arguments,
     artifacts,
+    benching,
     distilling,
     folders,
     gating,
@@ -34,6 +35,7 @@ from mobilekit.models.save import save_model
 _FILES = (
     *(arguments, folders, weights, artifacts, surroundings, training, distilling, pretraining, packs, plans),
     gating,
+    benching,
 )
 CASES = tuple(case for file in _FILES for case in file.CASES)
 # What may come before the error: an export's progress, and notes.
