@@ -103,9 +103,9 @@ def heading(figure: Any, title: str, about: str) -> float:
     return float(1 - 0.62 / height)
 
 
-def legend(figure: Any, handles: Sequence[Any], texts: Sequence[str], top: float) -> float:
+def legend(figure: Any, handles: Sequence[Any], texts: Sequence[str], top: float, columns: int = 7) -> float:
     """A legend in lines under the heading, where no point can be; returns the height that is left."""
-    columns = max(1, min(len(texts), 7))
+    columns = max(1, min(len(texts), columns))
     lines = math.ceil(len(texts) / columns)
     figure.legend(
         handles,
@@ -141,6 +141,12 @@ def looks(rows: Sequence[Json]) -> dict[str, Look]:
     return found | {name: _MORE[i % len(_MORE)] for i, name in enumerate(others)}
 
 
+def device_looks(count: int) -> list[Look]:
+    """The looks of so many devices."""
+    every = (*_KNOWN.values(), *_MORE)
+    return [every[i % len(every)] for i in range(count)]
+
+
 def target_of(row: Json) -> str:
     """A row's target, or what stands in its place."""
     return str(row["target"] or "other")
@@ -157,7 +163,8 @@ def scale(axis: Any, values: Sequence[float]) -> None:
 
     if spans_decades(values):
         getattr(axis.axes, f"set_{axis.axis_name}scale")("log")
-        steps = (1.0, 2.0, 5.0) if max(values) / min(values) < 2000 else (1.0,)
+        span = max(values) / min(values)
+        steps = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0) if span < 10 else (1.0, 2.0, 5.0) if span < 2000 else (1.0,)
         axis.set_major_locator(LogLocator(10, steps))
         axis.set_minor_locator(NullLocator())
         axis.set_minor_formatter(NullFormatter())

@@ -27,6 +27,7 @@ VERBS = {
     "distill": "teach a small model what a large one knows",
     "pretrain": "train on plain text: masked words, the order of segments",
     "bench": "measure artifacts: size, load, latency, memory, accuracy against the teacher",
+    "compare": "join reports of hosts and phones, or hold one against an older one",
     "pack": "make an artifact one small file for download",
     "unpack": "give back the artifact that `pack` made small",
     "list": "list models, families, tasks, targets, schemes, recipes or students",

@@ -19,6 +19,7 @@ from bad_input import (
     packs,
     plans,
     pretraining,
+    reports,
     surroundings,
     training,
     weights,
@@ -36,6 +37,7 @@ _FILES = (
     *(arguments, folders, weights, artifacts, surroundings, training, distilling, pretraining, packs, plans),
     gating,
     benching,
+    reports,
 )
 CASES = tuple(case for file in _FILES for case in file.CASES)
 # What may come before the error: an export's progress, and notes.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from hostile_reports import hostile
 from hypothesis import HealthCheck, given, settings
+from page_reader import Reader
 from synthetic_reports import report, row
 
 from benchmarks.reports.markup import Markup, element
@@ -20,42 +20,7 @@ from benchmarks.reports.tables import SYNTHETIC
 from mobilekit.errors import InputError
 
 PICTURES = [Plot("a.png", "Bytes against accuracy", b"\x89PNG")]
-_VOID = {"img", "meta"}
 _ATTRIBUTES = {"lang", "charset", "http-equiv", "content", "name", "class", "role", "scope", "src", "alt"}
-
-
-class Reader(HTMLParser):
-    """Keeps tags with their attributes, and texts; fails where tags do not match."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.tags: list[tuple[str, tuple[str, ...]]] = []
-        self.values: list[str] = []
-        self.texts: list[str] = []
-        self.open: list[str] = []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, tuple(name for name, _ in attrs)))
-        self.values += [f"{name}={value}" for name, value in attrs]
-        if tag not in _VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
-
-    def handle_comment(self, data: str) -> None:
-        raise AssertionError(f"a comment: {data}")
-
-    def unknown_decl(self, data: str) -> None:
-        raise AssertionError(f"a declaration: {data}")
-
-    handle_pi = unknown_decl
 
 
 def test_every_part_is_in_the_page() -> None:
