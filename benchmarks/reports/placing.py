@@ -15,7 +15,9 @@ _DISTANCES = (0.35, 0.8, 1.4, 2.1, 3.0, 4.2, 5.6, 7.2, 9.0, 11.0, 14.0, 18.0)
 _PASSES = 6
 _STEPS = 32
 # What crossing costs, in heights of a label; and lying nearer to what another label is of.
-_CROSSED_LABEL, _CROSSED_POINT, _CROSSED_LINE, _ON_LINE, _NEARER = 40.0, 12.0, 8.0, 1.5, 3.0
+_CROSSED_LABEL, _CROSSED_POINT, _CROSSED_LINE, _ON_LINE, _NEARER = 40.0, 12.0, 8.0, 3.0, 3.0
+# A line within so many pixels of another is not seen.
+_NEAR, _HIDDEN = 4.0, 5.0
 
 
 @dataclass(frozen=True)
@@ -30,8 +32,8 @@ class Spot:
 @dataclass(frozen=True)
 class Field:
     """Where labels may go. area: left, bottom, right, top. taken: [k, 4], boxes that no label may touch. owners: [k],
-    the number of the label whose own points a box is, or -1. line: [m, 2], corners of a line that labels had better
-    not lie on."""
+    the number of the label whose own points a box is, or -1. line: [m, 2], corners of a line, across and up, that
+    labels had better not lie on."""
 
     area: tuple[float, float, float, float]
     taken: Array
@@ -152,7 +154,21 @@ class _Placing:
         if len(line) > 1:
             steps = _between(line[:-1], line[1:])
             cost += _ON_LINE * _covers(boxes, steps).any(2).sum(1)
-        return cost
+        return cost + self._hidden(i, ends)
+
+    def _hidden(self, i: int, ends: Array) -> Array:
+        """What lines cost that nobody sees: straight up or down, where intervals are, or along the field's line."""
+        steps = _between(np.broadcast_to(self._anchors[i], ends.shape), ends)
+        away = np.hypot(*(ends - self._anchors[i]).T) - self._reach[i]
+        hidden = np.abs(ends[:, 0] - self._anchors[i][0]) < _NEAR
+        line = self._field.line
+        if len(line) > 1:
+            # The line goes across and up only: its parts are boxes without width.
+            parts = np.hstack([np.minimum(line[:-1], line[1:]), np.maximum(line[:-1], line[1:])])
+            nearest = np.clip(steps[:, :, None], parts[:, :2], parts[:, 2:])
+            along = np.hypot(*np.moveaxis(steps[:, :, None] - nearest, 3, 0)).min(2) < _NEAR
+            hidden = hidden | (along.mean(1) > 1 / 2)
+        return np.where(hidden & (away > self._unit), _HIDDEN, 0.0)
 
     def _nearer(self, i: int, boxes: Array) -> Array:
         """How many other anchors are hardly further from a box than its own."""
