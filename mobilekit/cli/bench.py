@@ -11,6 +11,7 @@ import click
 
 from mobilekit.cli.gate_options import GateRequest, gate_options
 from mobilekit.cli.options import File, Folder, as_json, print_json, progress_lines, quiet
+from mobilekit.cli.report_tables import show_tables
 from mobilekit.errors import InputError
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ def command(
     from benchmarks.peers.registry import peer
     from benchmarks.peers.registry import peers as known_peers
     from benchmarks.reports.report import MARK, write_report
+    from benchmarks.reports.tables import report_tables
     from mobilekit.runtimes.runner import DEFAULT_THREADS
     from mobilekit.staging import refuse_existing_file
 
@@ -108,6 +110,10 @@ def command(
         write_report(found.content, out, force)
     if as_json:
         print_json(found.content)
+    else:
+        show_tables(report_tables(found))
+        if out is not None:
+            click.echo(f"{out}: `mobilekit compare {out} --out FOLDER` makes plots and a page of it")
 
 
 def _float_model(gate: Gate | None, asked: GateRequest, needed: bool) -> Model | None:

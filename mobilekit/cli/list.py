@@ -12,14 +12,14 @@ from mobilekit.errors import unknown
 if TYPE_CHECKING:
     from export.registry import Target
 
-_KINDS = ("models", "families", "tasks", "targets", "schemes", "recipes", "students")
+_KINDS = ("models", "families", "tasks", "targets", "schemes", "recipes", "students", "peers")
 
 
 @click.command()
 @click.argument("kind", metavar="|".join(_KINDS))
 @as_json
 def command(kind: str, as_json: bool) -> None:
-    """List built-in models, families of checkpoints, tasks of heads, targets, schemes, recipes or students.
+    """List built-in models, families, tasks of heads, targets, schemes, recipes, students, or peers of `bench`.
 
     \b
     Example:
@@ -28,7 +28,7 @@ def command(kind: str, as_json: bool) -> None:
     if kind not in _KINDS:
         raise unknown("list", kind, _KINDS)
     made = {"models": _models, "families": _families, "tasks": _tasks, "targets": _targets, "schemes": _schemes}
-    made |= {"recipes": _recipes, "students": _students}
+    made |= {"recipes": _recipes, "students": _students, "peers": _peers}
     rows = made[kind]()
     if as_json:
         print_json(rows)
@@ -67,6 +67,12 @@ def _students() -> list[dict[str, str]]:
     from mobilekit.training.students.registry import students
 
     return [{"student": name, "about": found.about} for name, found in students().items()]
+
+
+def _peers() -> list[dict[str, str]]:
+    from benchmarks.peers.registry import peers
+
+    return [{"peer": name, "tool": found.tool, "about": found.about} for name, found in peers().items()]
 
 
 def _targets() -> list[dict[str, str]]:

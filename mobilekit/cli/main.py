@@ -30,7 +30,7 @@ VERBS = {
     "compare": "join reports of hosts and phones, or hold one against an older one",
     "pack": "make an artifact one small file for download",
     "unpack": "give back the artifact that `pack` made small",
-    "list": "list models, families, tasks, targets, schemes, recipes or students",
+    "list": "list models, families, tasks, targets, schemes, recipes, students or peers",
     "doctor": "say what works on this machine, and why the rest does not",
 }
 
