@@ -18,6 +18,7 @@ from benchmarks import arm64, shortstudents
 from benchmarks.code_tables import codes, outliers
 from benchmarks.drop_tables import artifacts, drops
 from benchmarks.markdown import table
+from benchmarks.measured_tables import table_of
 from benchmarks.scheme_tables import builtin, others
 from benchmarks.student_tables import headline, pairs, parts
 from mobilekit.errors import CheckFailedError
@@ -25,6 +26,7 @@ from mobilekit.errors import CheckFailedError
 _ROOT = Path(__file__).parent.parent
 DOCUMENTS = (
     "README.md",
+    "docs/benchmarking.md",
     "docs/checks.md",
     "docs/compression.md",
     "docs/models.md",
@@ -126,6 +128,7 @@ _TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "dropartifacts": artifacts,
     "drops": drops,
     "matrix": matrix,
+    "measured_builtin": table_of("minilm-l6"),
     "outliers": outliers,
     "packs": packs,
     "schemes": builtin,

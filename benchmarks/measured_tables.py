@@ -1,0 +1,19 @@
+"""The tables of `benchmarks.measured`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from benchmarks.reports.report import validated
+from benchmarks.reports.tables import report_tables
+
+
+def table_of(model: str) -> Callable[[dict[str, Any]], str]:
+    """Sizes and times, and accuracy, of one model's report in the results."""
+
+    def made(content: dict[str, Any]) -> str:
+        report = validated(content["reports"][model], f"measured.json: {model}")
+        return "\n".join(table.markdown() for table in report_tables(report)).rstrip("\n")
+
+    return made
