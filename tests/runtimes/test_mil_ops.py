@@ -258,6 +258,14 @@ def test_look_up_table_of_one_tensor_is_decoded_by_its_definition(bits: int) -> 
     np.testing.assert_array_equal(got, table[codes].astype(np.float32))
 
 
+@pytest.mark.parametrize("shape", [(6,), (5, 7), (1, 4, 6)])
+def test_one_look_up_table_serves_a_tensor_of_any_rank(shape: tuple[int, ...]) -> None:
+    codes = RNG.integers(0, 16, shape).astype(np.uint8)
+    table = RNG.normal(size=16).astype(np.float16)
+    operands = {"indices": Literal(codes, 64, 4), "lut": table.reshape(*(1 for _ in shape), 16, 1)}
+    np.testing.assert_array_equal(_constant("constexpr_lut_to_dense", operands), table[codes].astype(np.float32))
+
+
 @pytest.mark.parametrize("bits", [1, 2, 3, 4, 6, 8])
 def test_look_up_tables_of_groups_of_rows_are_decoded_by_their_definition(bits: int) -> None:
     codes = Literal(RNG.integers(0, 2**bits, (6, 5)).astype(np.uint8), 64, bits)
@@ -275,6 +283,7 @@ def test_look_up_tables_of_groups_of_rows_are_decoded_by_their_definition(bits: 
         {"indices": Literal(np.zeros((6, 5), np.uint8), 64, 2), "lut": np.zeros((1, 5, 4, 1), np.float16)},
         {"indices": Literal(np.zeros((6, 5), np.uint8), 64, 2), "lut": np.zeros((1, 1, 4, 2), np.float16)},
         {"indices": Literal(np.zeros((6, 5), np.uint8), 64, 2), "lut": np.zeros((0, 1, 4, 1), np.float16)},
+        {"indices": Literal(np.zeros((4, 5), np.uint8), 64, 2), "lut": np.zeros((4, 1, 1, 1), np.float16)},
         {"indices": Literal(np.zeros((6, 5), np.int8), 64, 4), "lut": np.zeros((1, 1, 16, 1), np.float16)},
         {"indices": Literal(np.zeros(6, np.uint8), 64, 2), "lut": np.zeros((1, 1, 4, 1), np.float16)},
         {"indices": np.zeros(9, np.uint8), "lut": np.zeros(4, np.float16), "shape": np.array([6, 5], np.uint32)},

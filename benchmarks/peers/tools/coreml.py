@@ -5,6 +5,7 @@ Off macOS the outputs are those of our reference interpreter, where that knows t
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -89,6 +90,8 @@ def _ready(params: Mapping[str, Any]) -> Callable[[], PeerSubject]:
     from mobilekit.runtimes.runner import engine_for
 
     info = engine_for("coreml")
+    for package in info.packages:
+        importlib.import_module(package)
 
     def load() -> PeerSubject:
         engine = info.load(Path(params["path"]), (_ENTRY,), int(params["threads"]))

@@ -87,6 +87,11 @@ def _strange(operation: Operation) -> ArtifactError:
 
 def _look_up(operation: Operation) -> NDArray[np.floating]:
     """constexpr_lut_to_dense (iOS 16, iOS 18): the level that each code stands for."""
+    indices, table = operation.literal("indices"), operation.literal("lut").value
+    alone = table.ndim == indices.value.ndim + 2 and table.shape[-2] == table.size == 2**indices.bits
+    if alone and indices.value.dtype == np.uint8:
+        # iOS 18, one table for all: others than us write it for tensors of any rank.
+        return table.reshape(-1)[indices.value]
     codes, levels = look_up_table(operation)
     size = len(codes) // len(levels)
     parts = [own[codes[i * size : (i + 1) * size]] for i, own in enumerate(levels)]
