@@ -41,6 +41,8 @@ _MORE = (
     Look("#9fc9ea", "X", "✖"),
     Look("#7a7a7a", "*", "★"),
 )
+# Less is nothing, and has no logarithm that can be drawn.
+_LEAST = 1e-9
 SHADES = ("#14376b", "#e9b44c", "#2a9d8f", "#c2410c", "#9fc9ea", "#8f6bb3", "#5c5c5c", "#f2e3c6")
 HATCHES = ("", "///", "", "...", "", "xx", "", "\\\\\\")
 
@@ -154,7 +156,7 @@ def target_of(row: Json) -> str:
 
 def spans_decades(values: Sequence[float]) -> bool:
     """Whether an axis of them should be logarithmic: most of a decade is enough for the small ones to lie on a heap."""
-    return min(values) > 0 and max(values) / min(values) >= 4
+    return min(values) > _LEAST and max(values) / min(values) >= 4
 
 
 def scale(axis: Any, values: Sequence[float]) -> None:

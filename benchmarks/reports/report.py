@@ -109,6 +109,8 @@ def _contradictions(content: Json) -> Iterator[str]:
     yield from (f"{count} rows are called {short(name)}" for name, count in names.items() if count > 1)
     for row in content["rows"]:
         yield from _row_faults(row)
+    if any(span["low"] > span["high"] for span in _spans(content)):
+        yield "an interval ends below its begin"
     for ratio in content["ratios"]:
         missing = [ratio[side] for side in ("row", "base") if ratio[side] not in names]
         yield from (f"a ratio is of {short(name)}, and no row is" for name in missing)
@@ -120,6 +122,14 @@ def _row_faults(row: Json) -> Iterator[str]:
     lengths = [each["length"] for each in row["lengths"]]
     if lengths != sorted(set(lengths)):
         yield f"the lengths of {short(row['name'])} do not ascend"
+
+
+def _spans(content: Json) -> Iterator[Json]:
+    """Everything that has a low and a high end."""
+    yield from content["ratios"]
+    for row in content["rows"]:
+        found = row["accuracy"] or {}
+        yield from filter(None, map(found.get, ("value", "agreement", "from_float", "from_teacher", "retained")))
 
 
 def _texts(value: object) -> Iterator[str]:

@@ -63,7 +63,8 @@ class Ranking:
         """How many times as long a row takes as another, or None where the two were not held against each other."""
         straight = self._ratios.get((row["name"], base["name"], work.name))
         back = self._ratios.get((base["name"], row["name"], work.name))
-        if straight is not None or back is None or not back.low:
+        # Of a row that took no time at all nothing takes a multiple.
+        if straight is not None or back is None or not min(back.low, back.median, back.high):
             return straight
         return Ratio(1 / back.median, 1 / back.high, 1 / back.low)
 

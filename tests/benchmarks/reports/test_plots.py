@@ -139,6 +139,17 @@ def test_a_hundred_rows_and_odd_values_can_be_drawn(figures: list[Any]) -> None:
     assert any("the first 48 of 100 rows" in text.get_text() for text in texts(figures[0]))
 
 
+@pytest.mark.parametrize("least", [0.0, 5e-324, 1e-300])
+@pytest.mark.filterwarnings("error")
+def test_timings_of_nothing_can_be_drawn(least: float, figures: list[Any]) -> None:
+    rows = report(5).rows
+    for each in rows[0]["lengths"]:
+        each["run"]["middle80_mean_ms"] = least
+    rows[0]["text_run"]["middle80_mean_ms"], rows[0]["bytes"] = least, 0
+    assert [plot.file for plot in plots(report(rows, ratios=[]))] == ALL
+    assert {figure.axes[0].get_xscale() for figure in figures[:2]} == {"linear"}
+
+
 def lightness(colour: str) -> float:
     """CIE L* of a colour, 0 to 100: what is left of it in grey."""
     red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))

@@ -67,6 +67,7 @@ CONTRADICTIONS = [
     ({"rows": [{}] * 9_999}, "no report of mobilekit: "),
     ({"rows": [{**artifact("minilm-l6", "tflite", "int8"), "lengths": GOOD.rows[1]["lengths"][::-1]}]}, "ascend"),
     ({"ratios": [{"row": NAME, "base": "x", "work": "32", "median": 1, "low": 1, "high": 1}]}, "a ratio is of x, and"),
+    ({"ratios": [{"row": NAME, "base": NAME, "work": "32", "median": 1, "low": 2, "high": 1}]}, "ends below its begin"),
     ({"made_at": "yesterday"}, "made_at: 'yesterday' does not match"),
 ]
 
