@@ -10,7 +10,7 @@ from benchmarks.measuring.statistics import NOISY, Ratio
 from benchmarks.reports.compare import texts_of
 from benchmarks.reports.report import Json, Report
 from benchmarks.reports.tables import Table
-from benchmarks.reports.texts import NONE, megabytes, milliseconds, plain
+from benchmarks.reports.texts import NONE, megabytes, milliseconds, plain, whole_percent
 from benchmarks.reports.timings import AS_THEY_COME, Ranking, Work, works
 from mobilekit.errors import InputError, short
 
@@ -157,7 +157,7 @@ def _by_mean(report: Report, baseline: Report, percent: float) -> Iterator[Findi
             verdict, why = "slower" if means[1] > means[0] * (1 + percent / 100) else WITHIN, ""
             spread = max(runs[0]["spread"], runs[1]["spread"])
             if spread > NOISY:
-                verdict, why = UNDECIDED, f"other work ran beside (spread {spread:.0%})"
+                verdict, why = UNDECIDED, f"other work ran beside (spread {whole_percent(spread)})"
             yield Finding(now["name"], work.title, "ms", *means, verdict, why)
 
 

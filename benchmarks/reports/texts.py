@@ -40,8 +40,15 @@ def csv_text(text: str) -> str:
 
 
 def milliseconds(value: float) -> str:
-    """Three digits or more, and never more than a hundredth of a microsecond."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    """Three digits or more, and never less than a microsecond."""
+    if value >= 10:
+        return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+    return f"{value:.2f}" if value >= 1 else f"{value:.3f}"
+
+
+def whole_percent(share: float) -> str:
+    """A share, in whole percent."""
+    return f"{100 * share:.0f} %"
 
 
 def megabytes(count: float) -> str:

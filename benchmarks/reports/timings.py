@@ -9,6 +9,7 @@ from statistics import median
 from benchmarks.measuring.statistics import NOISY, Ratio
 from benchmarks.measuring.turns import ROWS, TEXTS
 from benchmarks.reports.report import Json, Report
+from benchmarks.reports.texts import whole_percent
 
 
 @dataclass(frozen=True)
@@ -95,11 +96,12 @@ class Ranking:
         for work in works:
             order = self.order(work)
             if self.too_noisy(work):
-                yield f"{work.title}: the machine was too noisy to rank (half of the rows spread by over {NOISY:.0%})"
+                too_much = f"half of the rows spread by over {whole_percent(NOISY)}"
+                yield f"{work.title}: the machine was too noisy to rank ({too_much})"
                 continue
             noisy = [row["name"] for row in order if (work.run(row) or {})["spread"] > NOISY]
             if noisy:
-                yield f"{work.title}: other work ran beside {_listed(noisy)} (spread above {NOISY:.0%})"
+                yield f"{work.title}: other work ran beside {_listed(noisy)} (spread above {whole_percent(NOISY)})"
             tiers = [tier for tier in self._tiers(order, work) if len(tier) > 1]
             yield from (f"{work.title}: not told apart: {_listed(tier)}" for tier in tiers)
 

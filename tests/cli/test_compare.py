@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +86,7 @@ def test_noise_is_said_and_passes(reports: Path, capsys: pytest.CaptureFixture[s
         row["text_run"]["spread"] = row["text_pipeline"]["spread"] = 0.9
     write_report(content, Path("noisy.json"))
     code, out, err = run(capsys, "compare", "noisy.json", "--baseline", "host.json", "--fail-if-slower", "20")
-    assert code == 0 and "undecided: other work ran beside (spread 90%)" in out
+    assert code == 0 and "undecided: other work ran beside (spread 90 %)" in out
     assert err == "note: 12 of 12 timings were too noisy to decide; measure again.\n"
 
 
@@ -96,6 +99,20 @@ def test_a_larger_report_is_exit_3(reports: Path, capsys: pytest.CaptureFixture[
     assert code == 3 and "minilm-l6-int8 tflite bytes larger (+100.0 %)" in err
     # Files of another sha256 or size are what a baseline is for.
     assert run(capsys, *line, "--fail-if-slower", "5")[0] == 3
+
+
+def test_comparing_loads_no_engine(reports: Path) -> None:
+    code = "import sys; from mobilekit.cli.main import main\nmain(['compare', 'host.json', 'phone.json'])\n"
+    code += "assert not {'torch', 'coremltools', 'executorch', 'tensorflow', 'matplotlib'} & set(sys.modules)"
+    root = str(Path(__file__).parents[2])
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": root},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_names_that_steer_terminals_or_look_like_markup_are_shown(

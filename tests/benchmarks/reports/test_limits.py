@@ -58,7 +58,7 @@ def test_faster_rows_pass_a_limit_of_nothing() -> None:
 def test_noise_in_either_report_is_undecided_and_does_not_fail(now: float, before: float) -> None:
     found = slower(reported(timed("a", 2.0, now)), old(timed("a", 1.0, before)), 10)
     assert {each.verdict for each in found} == {"undecided"} and not any(each.broken for each in found)
-    assert found[0].why == "other work ran beside (spread 50%)"
+    assert found[0].why == "other work ran beside (spread 50 %)"
 
 
 def test_a_row_that_fails_now_breaks_the_limit() -> None:

@@ -57,7 +57,7 @@ def test_without_failures_plots_and_accuracy_their_parts_say_so_or_are_left_out(
     assert "none" in found.texts and not {"Plots", "Accuracy by length"} & set(found.texts)
 
 
-@settings(max_examples=60, deadline=timedelta(seconds=20), suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=timedelta(seconds=20), suppress_health_check=[HealthCheck.too_slow])
 @given(pair=hostile())
 def test_no_text_of_a_report_adds_a_tag_or_an_attribute(pair: tuple[Report, Report]) -> None:
     bad, plain = (Reader(page(each, PICTURES)) for each in pair)

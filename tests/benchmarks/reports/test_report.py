@@ -117,7 +117,7 @@ def test_files_of_anything_are_refused_in_one_line(data: bytes, tmp_path_factory
     assert "\n" not in str(caught.value)
 
 
-@settings(max_examples=150, deadline=timedelta(seconds=2))
+@settings(max_examples=100, deadline=timedelta(seconds=2))
 @given(content=damaged(GOOD.content))
 def test_a_damaged_report_is_taken_or_one_line_says_why(content: object) -> None:
     try:

@@ -71,8 +71,9 @@ def test_markdown_of_usual_texts(text: str, shown: str) -> None:
 
 
 def test_numbers() -> None:
-    assert [milliseconds(v) for v in (0.0, 1.234, 12.34, 123.4, 1e9)] == [
-        "0.00",
+    assert [milliseconds(v) for v in (0.0, 0.0314, 1.234, 12.34, 123.4, 1e9)] == [
+        "0.000",
+        "0.031",
         "1.23",
         "12.3",
         "123",
