@@ -36,12 +36,11 @@ def drops(content: dict[str, Any]) -> str:
 
 def artifacts(content: dict[str, Any]) -> str:
     """What the files themselves weigh and say."""
-    columns = "scheme | target | MB | packed MB | accuracy | points lost | by the engine | same answers | ms | checks"
+    columns = "scheme | target | MB | packed MB | accuracy | points lost | by the engine | same answers | checks"
     lines = []
     for row in content["rows"]:
         systems = {each["system"]: each["values"] for each in row["accuracy"]["systems"]}
         lost = {(each["from"], each["to"]): each["points"] for each in row["accuracy"]["drops"]}
-        ms = row["run_ms"].get(str(content["length"]))
         cells = [
             _name(row["variant"]),
             row["target"],
@@ -51,7 +50,6 @@ def artifacts(content: dict[str, Any]) -> str:
             f"{lost['float', 'artifact']:.1f}",
             f"{lost['decoded', 'artifact']:.1f}",
             f"{100 * systems['artifact']['agreement']:.1f} %",
-            "-" if ms is None else f"{ms:.1f}",
             f"{sum(check['passed'] for check in row['checks'])} of {len(row['checks'])}",
         ]
         lines.append(cells)
@@ -59,11 +57,10 @@ def artifacts(content: dict[str, Any]) -> str:
 
 
 def _note(content: Mapping[str, Any]) -> str:
-    machine = content["environment"]
     return (
         f"The first fine-tune, length {content['length']}, {content['sentences']} of the sentences it did not see: "
-        "so few tell a broken file, not a point. Packed: the whole folder as one file. Milliseconds at "
-        f"{content['length']} on one {machine['cpus']}-core virtual machine ({machine['processor']})."
+        "so few tell a broken file, not a point. By the engine: what of it is lost after the weights. Packed: the "
+        "whole folder as one file."
     )
 
 

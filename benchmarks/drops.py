@@ -69,7 +69,7 @@ VARIANTS = (
     Variant("pal3", "pal3", aim=1.0),
     Variant("pal2", "pal2"),
     Variant("pal2-tuned", "pal2", tuned=True, aim=2.0),
-    Variant("pal1-tuned", "pal1", tuned=True),
+    Variant("pal1", "pal1"),
     Variant("under-3-bits", str(PLAN), aim=1.0),
     Variant("under-3-bits-tuned", str(PLAN), tuned=True, aim=1.0),
 )
