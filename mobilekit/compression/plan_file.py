@@ -80,7 +80,8 @@ def _toml(path: Path) -> Json:
             raise InputError(f"{path}: {path.stat().st_size:,} bytes are too many for a plan.")
         data = path.read_bytes()
     try:
-        return tomllib.loads(data.decode("utf-8"))
+        # Editors of Windows put a byte order mark before the text.
+        return tomllib.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start}).") from error
     except (ValueError, RecursionError) as error:

@@ -50,6 +50,10 @@ def test_rules_are_read_in_order_one_a_pattern(tmp_path: Path) -> None:
     assert plan.rules[3].scheme is SKIP
 
 
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
+    assert read_plan(written(tmp_path, b"\xef\xbb\xbf" + GOOD.encode())) == read_plan(written(tmp_path, GOOD))
+
+
 def test_canonical_text_is_read_again(tmp_path: Path) -> None:
     plan = read_plan(written(tmp_path, GOOD + '[[rule]]\npattern = "a\\"\\\\b é"\nskip = true\n'))
     again = read_plan(written(tmp_path, plan_text(plan), "other.toml"))
