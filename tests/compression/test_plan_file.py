@@ -51,7 +51,8 @@ def test_rules_are_read_in_order_one_a_pattern(tmp_path: Path) -> None:
 
 
 def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
-    assert read_plan(written(tmp_path, b"\xef\xbb\xbf" + GOOD.encode())) == read_plan(written(tmp_path, GOOD))
+    marked = read_plan(written(tmp_path, b"\xef\xbb\xbf" + GOOD.encode()))
+    assert plan_text(marked) == plan_text(read_plan(written(tmp_path, GOOD)))
 
 
 def test_canonical_text_is_read_again(tmp_path: Path) -> None:
