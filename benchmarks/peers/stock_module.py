@@ -3,6 +3,7 @@ none for it."""
 
 from __future__ import annotations
 
+import importlib
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -86,6 +87,13 @@ def _family(model: Model) -> tuple[str, bool]:
         if families()[name].write(model.config) is not None:
             return name, False
     raise InputError(f"{model.name}: transformers has no class for this encoder, so that no other tool can take it.")
+
+
+def import_stock(folder: Path) -> None:
+    """Import what `load_stock` needs: `transformers` puts off importing a model's file until it loads one."""
+    family = str(json.loads((folder / CONFIG_FILE).read_text(encoding="utf-8"))["model_type"]).replace("-", "_")
+    for module in ("mobilekit.models.heads", f"transformers.models.{family}.modeling_{family}"):
+        importlib.import_module(module)
 
 
 def load_stock(folder: Path) -> Any:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from benchmarks.peers.layout import Inputs, Layout, PeerSubject
 from benchmarks.peers.registry import Peer, register
-from benchmarks.peers.stock_module import FILES, example, load_stock, read_stock
+from benchmarks.peers.stock_module import FILES, example, import_stock, load_stock, read_stock
 
 _PACKAGES = {"torch": "", "transformers": "bench"}
 
@@ -67,17 +67,17 @@ def _subject(module: Any, params: Mapping[str, Any]) -> PeerSubject:
 
 def _eager_ready(params: Mapping[str, Any]) -> Callable[[], PeerSubject]:
     import torch
-    import transformers  # noqa: F401  (imports are not timed)
 
+    path = Path(params["path"])
+    import_stock(path)
     torch.set_num_threads(int(params["threads"]))
-    return lambda: _subject(load_stock(Path(params["path"])), params)
+    return lambda: _subject(load_stock(path), params)
 
 
 def _compiled_ready(params: Mapping[str, Any]) -> Callable[[], PeerSubject]:
     path = Path(params["path"])
     _use_cache(path)
-    import transformers  # noqa: F401
-
+    import_stock(path)
     return lambda: _subject(_compiled(path, tuple(params["warm"]), int(params["threads"])), params)
 
 

@@ -12,7 +12,7 @@ import support
 import torch
 
 from benchmarks.peers.registry import peer
-from benchmarks.peers.stock_module import Stock, load_stock, read_stock, write_stock
+from benchmarks.peers.stock_module import Stock, import_stock, load_stock, read_stock, write_stock
 from mobilekit.errors import InputError
 from mobilekit.models.config import EncoderConfig, HeadConfig
 from mobilekit.models.load import load
@@ -64,12 +64,14 @@ def test_it_gives_what_the_model_gives(encoder: EncoderConfig, family: str, head
     # transformers has a class for the usual classifier alone; the others are ours on top.
     assert stock.own_class == (head.task == "sequence-classification" and not head.mean)
     assert read_stock(tmp_path) == stock
+    import_stock(tmp_path)
     assert difference(model, tmp_path) < 1e-5
 
 
 def test_a_model_in_our_own_layout_finds_the_class_that_holds_it(tmp_path: Path) -> None:
     model = model_of(BERT, support.MEAN_CLASSIFIER, "mobilekit")
     write_stock(model, tmp_path)
+    import_stock(tmp_path)
     assert '"model_type": "bert"' in (tmp_path / "config.json").read_text()
     assert difference(model, tmp_path) < 1e-5
 
