@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,14 +15,16 @@ from benchmarks.measuring.accuracy import FLOAT, SLOW_ROWS, TEACHER, Examiner
 from benchmarks.measuring.contender import Contender
 from benchmarks.measuring.peers import Peers, peers_of
 from benchmarks.measuring.rows import artifact_row, ratios, row, timings
-from benchmarks.measuring.texts import Texts, rows_of, texts_for
+from benchmarks.measuring.texts import Texts, reading, rows_of, texts_for
 from benchmarks.measuring.turns import ROWS, TEXTS, Protocol, Work, measure
-from benchmarks.reports.report import SCHEMA_VERSION, Report, validated
+from benchmarks.reports.report import LONGEST_NAME, SCHEMA_VERSION, Report, validated
 from export.check import check_output
 from export.gate import Gate, check_float_model, head_in, ordered
 from mobilekit.artifact import Artifact
 from mobilekit.compression.pack.pack import pack
 from mobilekit.errors import InputError, short
+from mobilekit.manifest_rules import CONTROL
+from mobilekit.models.config import HeadConfig
 from mobilekit.models.model import Model
 from mobilekit.runtimes.answer import artifact_tokenizer
 from mobilekit.runtimes.base import EngineInfo, engine
@@ -70,6 +72,8 @@ def bench(request: Request, say: Say = lambda text: None) -> Report:
     EngineError where an engine fails. A peer that fails is a row that says so.
     """
     opened = _open(request)
+    _refuse_names(opened, request)
+    _refuse_mixed(opened, request.gate is not None)
     for each in opened:
         tokenizer = artifact_tokenizer(each.artifact)
         if request.gate is not None:
@@ -82,7 +86,13 @@ def bench(request: Request, say: Say = lambda text: None) -> Report:
     rows = {each.name: _about(each, request, say) for each in opened}
     with tempfile.TemporaryDirectory(prefix="mobilekit-peers-") as folder:
         peers = peers_of(
-            request.float_model, request.peers, _lengths(opened), texts, Path(folder), request.protocol, say
+            request.float_model,
+            tuple(dict.fromkeys(request.peers)),
+            _lengths(opened),
+            texts,
+            Path(folder),
+            request.protocol,
+            say,
         )
         rows |= peers.rows
         contenders += peers.contenders
@@ -108,7 +118,8 @@ def _open(request: Request) -> list[_Opened]:
         if name in names[:i]:
             raise InputError(f"two artifacts are called {name}; give one of them, or export with another scheme.")
     opened = [_Opened(name, *each) for name, each in zip(names, found, strict=True)]
-    return opened + [each for engine_name in request.engines for each in _beside(opened, engine(engine_name), request)]
+    engines = dict.fromkeys(request.engines)
+    return opened + [each for engine_name in engines for each in _beside(opened, engine(engine_name), request)]
 
 
 def _beside(opened: Sequence[_Opened], info: EngineInfo, request: Request) -> list[_Opened]:
@@ -118,6 +129,45 @@ def _beside(opened: Sequence[_Opened], info: EngineInfo, request: Request) -> li
         raise InputError(f"--engine {info.name}: runs {info.target} files, and none is given that it does not run.")
     found = [verified(each.artifact, request.protocol.threads, info.name) for each in fitting]
     return [_Opened(f"{each.name} ({info.name})", *own) for each, own in zip(fitting, found, strict=True)]
+
+
+def _refuse_names(opened: Sequence[_Opened], request: Request) -> None:
+    """Raise InputError for a name that no report takes: after an hour of measuring it would be late."""
+    gate = request.gate
+    models = [] if gate is None else [model for model in (gate.teacher, gate.against) if model is not None]
+    data = [] if gate is None else [gate.data.name]
+    for name in (*(each.name for each in opened), *data, *(f"{model.name} ({TEACHER})" for model in models)):
+        if len(name) > LONGEST_NAME or CONTROL.search(name):
+            raise InputError(
+                f"{short(repr(name))}: a report takes names of at most {LONGEST_NAME} characters and none that "
+                "control a terminal; call it otherwise."
+            )
+
+
+def _refuse_mixed(opened: Sequence[_Opened], judged: bool) -> None:
+    """Raise InputError for artifacts that do not read the same texts, or do not answer with the same labels."""
+    first, (head, reads) = opened[0], _told(opened[0])
+    for each in opened[1:]:
+        own, reading_own = _told(each)
+        if reading_own != reads:
+            raise InputError(
+                f"{each.name}: is a {own.task} model and {first.name} a {head.task} model, and they read other texts; "
+                "measure each on its own."
+            )
+        if judged and own != head:
+            raise InputError(
+                f"{each.name}: its labels ({', '.join(own.labels)}) are not those of {first.name} "
+                f"({', '.join(head.labels)}), in another order, or of another kind; measure each on its own."
+            )
+
+
+def _told(one: _Opened) -> tuple[HeadConfig, tuple[str, str | None]]:
+    """What an artifact answers, and what it reads."""
+    head = head_in(one.artifact.manifest)
+    if head.problem_type == "regression":
+        # A value has no name that would matter.
+        head = replace(head, labels=("value",) * len(head.labels))
+    return head, reading(head.task, artifact_tokenizer(one.artifact).mask_token)
 
 
 def _texts(artifact: Artifact, gate: Gate | None) -> Texts:

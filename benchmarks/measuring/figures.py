@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mobilekit.errors import short
 from mobilekit.evaluation.comparison import POINTS, SAME_ANSWERS, Yardstick
 from mobilekit.evaluation.divergence import divergence
 from mobilekit.evaluation.embeddings import neighbour_agreement, pair_correlation
@@ -20,6 +21,8 @@ from mobilekit.models.config import HeadConfig
 # The last token of each bucket of lengths.
 _BUCKETS = (16, 32, 64, 128, 1 << 30)
 _LISTED = 50
+# Characters of a row's labels: a report takes no longer text.
+_LABEL = 200
 # Nearest neighbours and correlations need some rows.
 _LEAST_EMBEDDINGS = 3
 _SEVERAL = "multi_label_classification"
@@ -165,9 +168,8 @@ def _differ(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _label(answer: Any, head: HeadConfig) -> str:
-    if np.ndim(answer) == 0:
-        return head.labels[int(answer)]
-    return ", ".join(head.labels[i] for i in np.flatnonzero(answer)) or "-"
+    indices = [int(answer)] if np.ndim(answer) == 0 else np.flatnonzero(answer)
+    return short(", ".join(head.labels[i] for i in indices) or "-", _LABEL)
 
 
 def _taken(values: Any, places: NDArray[np.intp]) -> Any:

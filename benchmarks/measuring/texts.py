@@ -49,8 +49,14 @@ def texts_for(task: str, data: TextData | None, mask: str | None) -> Texts:
     elif task != "sequence-classification":
         found = [(text, None) for text, _ in found]
     if task == _FILLING:
-        found = [(text if mask and mask in text else f"{mask} {text}", None) for text, _ in found]
+        # One, and in front: a mask further back may be cut off, and each takes a run of its own.
+        found = [(f"{mask} {text.replace(mask or '', '')}", None) for text, _ in found]
     return Texts(name, tuple(found))
+
+
+def reading(task: str, mask: str | None) -> tuple[str, str | None]:
+    """What has to be the same where artifacts read the same texts: pairs, or the mask token."""
+    return ("" if task not in (_ASKING, _FILLING) else task), (mask if task == _FILLING else None)
 
 
 def rows_of(texts: Texts, tokenizer: TextTokenizer, prefix: str, longest: int, task: str) -> list[tuple[Ids, Ids]]:

@@ -17,6 +17,8 @@ from mobilekit.schemas import first_fault, newer
 from mobilekit.staging import staged_file
 
 SCHEMA_VERSION = 1
+# Characters, as in the schema.
+LONGEST_NAME = 200
 Json = dict[str, Any]
 # What a report of ours begins with, so that --force takes the place of nothing else.
 MARK = b'{\n "device": {'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,13 @@ from mobilekit.errors import InputError
 if TYPE_CHECKING:
     from export.gate import Gate
     from mobilekit.models.model import Model
+
+
+def _number(context: click.Context, option: click.Parameter, value: float) -> float:
+    """Refuse NaN, which is in every range of click's, and which no run would ever reach."""
+    if math.isnan(value):
+        raise click.BadParameter(f"{value} is no number.", context, option)
+    return value
 
 
 @click.command()
@@ -35,7 +43,14 @@ if TYPE_CHECKING:
 @click.option(
     "--runs", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="The least of each work."
 )
-@click.option("--seconds", type=click.FloatRange(0, 10_000), default=1.0, show_default=True, help="The same, of time.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, 10_000),
+    callback=_number,
+    default=1.0,
+    show_default=True,
+    help="The same, of time.",
+)
 @click.option(
     "--slow-rows",
     type=click.IntRange(1),
@@ -84,10 +99,11 @@ def command(
     from benchmarks.reports.report import MARK, write_report
     from benchmarks.reports.tables import report_tables
     from mobilekit.runtimes.runner import DEFAULT_THREADS
-    from mobilekit.staging import refuse_existing_file
+    from mobilekit.staging import refuse_existing_file, refuse_unwritable
 
     if out is not None:
         refuse_existing_file(out, force, MARK)
+        refuse_unwritable(out.parent)
     if all_peers:
         peers = tuple(known_peers())
     with progress_lines(not quiet and not as_json) as report:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from bad_input.artifacts import MODEL
-from bad_input.case import Case, Place, Spoil
+import json
+
+from bad_input.artifacts import MANIFEST, MODEL
+from bad_input.case import Case, Place, Spoil, edit
 
 _ROWS = "text,label\na good film,positive\na bad film,negative\n"
 
@@ -29,6 +31,20 @@ def _altered(place: Place) -> list[str]:
 
 def _twice(place: Place) -> list[str]:
     return ["bench", str(place.artifact()), str(place.copy("artifact", "b"))]
+
+
+def _other_order(place: Place) -> list[str]:
+    """Two artifacts with the same labels, in another order, and texts without labels."""
+    folder, other = place.artifact(), place.copy("artifact", "b")
+    labels = json.loads((other / MANIFEST).read_text())["labels"]
+    edit(other / MANIFEST, name="other-int8", labels=labels[::-1])
+    (place.root / "data.txt").write_text("a good film\n")
+    return ["bench", str(folder), str(other), "--data", "data.txt", "--against", "tiny-classifier"]
+
+
+def _below_a_file(place: Place) -> list[str]:
+    (place.root / "taken").write_text("")
+    return ["bench", "a", "--out", "taken/report.json"]
 
 
 def _there(place: Place) -> list[str]:
@@ -74,6 +90,20 @@ CASES = (
     Case("bench: drop", _judged("--max-drop", "1"), "--max-drop: `bench` measures and never fails by it", True),
     Case("bench: threads", _bench("--threads", "0"), "threads is 0; it has to be 1 to", True),
     Case("bench: runs", _bench("--runs", "0"), "'--runs'", True),
+    Case("bench: seconds", lambda place: ["bench", "a", "--seconds", "nan"], "'--seconds': nan is no number"),
+    Case("bench: report below a file", _below_a_file, "taken is a file; choose another --out"),
+    Case(
+        "bench: data whose name no report takes",
+        _judged(name=f"{'n' * 200}.csv"),
+        r"nnn.*: a report takes names of at most 200 characters .*; call it otherwise",
+        True,
+    ),
+    Case(
+        "bench: labels in another order",
+        _other_order,
+        r"other-int8/tflite: its labels \(positive, negative\) are not those of .* \(negative, positive\), in another",
+        True,
+    ),
     Case("bench: report that is there", _there, "report.json: exists already", True),
     Case("bench: file that is no report", _not_ours, "report.json", True),
     Case(

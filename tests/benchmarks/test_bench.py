@@ -44,7 +44,9 @@ def report(artifacts: dict[str, Path]) -> Report:
     gate = Gate(data(), teacher=load("tiny-classifier"), against=load("tiny-classifier"))
     order = sorted(artifacts)
     return bench(
-        Request([artifacts[name] for name in order], SHORT, ("litert_compiled",), gate, slow_rows=2, base=order[-1])
+        Request(
+            [artifacts[name] for name in order], SHORT, ("litert_compiled",), gate=gate, slow_rows=2, base=order[-1]
+        )
     )
 
 
@@ -139,6 +141,30 @@ def test_the_verb_writes_a_report_and_keeps_one_that_is_there(
 
 
 @pytest.mark.slow
+def test_an_engine_that_is_asked_for_twice_is_measured_once(
+    artifacts: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def measured(contenders: Sequence[Any], *_: object) -> list[Any]:
+        asked.extend(each.name for each in contenders)
+        return []
+
+    monkeypatch.setattr("benchmarks.bench.measure", measured)
+    name = "tiny-classifier-int8/tflite"
+    bench(Request([artifacts[name]], SHORT, ("litert_compiled",) * 2, packed=False))
+    assert asked == [name, f"{name} (litert_compiled)"]
+
+
+@pytest.mark.slow
+def test_artifacts_that_read_other_texts_are_refused_together(artifacts: dict[str, Path], tmp_path: Path) -> None:
+    (words,) = export(load("tiny-words"), "tflite", lengths=(8,), out=tmp_path)
+    assert words.folder is not None
+    with pytest.raises(InputError, match="is a fill-mask model and .* a sequence-classification model, and they read"):
+        bench(Request([artifacts["tiny-classifier-int8/tflite"], words.folder], SHORT))
+
+
+@pytest.mark.slow
 def test_what_is_refused(artifacts: dict[str, Path], tmp_path: Path) -> None:
     folder = artifacts["tiny-classifier-int8/tflite"]
     with pytest.raises(InputError, match="two artifacts are called"):
@@ -152,9 +178,9 @@ def test_what_is_refused(artifacts: dict[str, Path], tmp_path: Path) -> None:
     with pytest.raises(InputError, match="did you mean 'litert_compiled'"):
         bench(Request([folder], SHORT, ("litert_compild",)))
     with pytest.raises(InputError, match="against"):
-        bench(Request([folder], SHORT, (), Gate(TextData("plain", "", (), None, [TextRow("a")]))))
+        bench(Request([folder], SHORT, gate=Gate(TextData("plain", "", (), None, [TextRow("a")]))))
     other = TextData("others", "sequence-classification", ("x", "y"), "single_label_classification", data().rows)
     with pytest.raises(InputError, match="its labels"):
-        bench(Request([folder], SHORT, (), Gate(other)))
+        bench(Request([folder], SHORT, gate=Gate(other)))
     with pytest.raises(ArtifactError, match="no such artifact folder"):
         bench(Request([tmp_path / "none"], SHORT))

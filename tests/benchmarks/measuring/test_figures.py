@@ -86,6 +86,14 @@ def test_several_labels_are_named_together() -> None:
     assert found["changed"]["rows"] == [{"row": 2, "right": "-", "float": "-", "given": "c"}]
 
 
+def test_many_labels_are_named_as_far_as_a_report_takes_them() -> None:
+    labels = tuple(f"a label with a long name, number {i}" for i in range(40))
+    head = HeadConfig("sequence-classification", labels, "multi_label_classification")
+    all_of_them, none = np.ones((2, 40), np.int64), np.zeros((2, 40), np.int64)
+    found = figures(yard(none, head), said(all_of_them, none), said(none, none), None, head)
+    assert len(found["changed"]["rows"][0]["given"]) <= 300
+
+
 def test_embeddings_are_held_against_their_own_float() -> None:
     rng = np.random.default_rng(0)
     head = HeadConfig("sentence-embedding")
