@@ -7,6 +7,8 @@ each length; here once, into a file beside the other caches of the user, which t
 from __future__ import annotations
 
 import hashlib
+import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mobilekit.errors import ArtifactError, EngineError
+from mobilekit.errors import ArtifactError, EngineError, InputError
 from mobilekit.host import versions
 from mobilekit.runtimes.base import EngineInfo, register
 from mobilekit.staging import disk_errors
-from mobilekit.text.data.fetch import cache_folder
+from mobilekit.text.data.fetch import CACHE_VARIABLE, cache_folder
 
 _FOLDER = "xnnpack"
 # Caches of files that are gone would pile up: of so many the oldest goes when one is made.
@@ -78,10 +80,20 @@ def weight_cache(path: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"{hashlib.sha256(mark.encode()).hexdigest()[:32]}.bin"
         if not file.exists():
+            _refuse_no_room(folder, about.st_size)
             newest = sorted(folder.glob("*.bin"), key=lambda each: each.stat().st_mtime, reverse=True)
             for old in newest[_MOST - 1 :]:
                 old.unlink(missing_ok=True)
     return file
+
+
+def _refuse_no_room(folder: Path, needed: int) -> None:
+    """Raise InputError where XNNPACK could not write a cache: it would do without one, or end the whole process."""
+    if shutil.disk_usage(folder).free < needed or not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(
+            f"{folder}: packed weights take up to {needed / 1e6:.1f} MB in a folder that can be written; make room, or "
+            f"set {CACHE_VARIABLE} to another folder."
+        )
 
 
 def _values(buffer: Any) -> NDArray[np.float32]:

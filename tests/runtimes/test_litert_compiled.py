@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from support import CLASSIFIER, SHARED, TINY, random_compressed
 
 from export.registry import GraphSpec, target
+from mobilekit.errors import InputError
 from mobilekit.process import EngineProcess
 from mobilekit.runtimes.litert_compiled import _MOST, weight_cache
 from mobilekit.runtimes.runner import engine_for
@@ -65,6 +67,21 @@ def test_old_caches_go(tmp_path: Path) -> None:
     weight_cache(path).write_bytes(b"0")
     assert len(list(folder.glob("*.bin"))) == _MOST
     assert not (folder / "0.bin").exists()
+
+
+def test_a_full_disk_is_refused_and_a_cache_that_is_there_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "model.tflite"
+    path.write_bytes(b"0" * 1000)
+    file = weight_cache(path)
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=999))
+    with pytest.raises(
+        InputError, match="xnnpack: packed weights take up to .* MB .*; make room, or set MOBILEKIT_CACHE"
+    ):
+        weight_cache(path)
+    file.write_bytes(b"0")
+    assert weight_cache(path) == file
 
 
 def test_it_runs_only_what_asks_for_it() -> None:
