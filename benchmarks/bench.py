@@ -16,7 +16,7 @@ from benchmarks.measuring.contender import Contender
 from benchmarks.measuring.peers import Peers, peers_of
 from benchmarks.measuring.rows import artifact_row, ratios, row, timings
 from benchmarks.measuring.texts import Texts, reading, rows_of, texts_for
-from benchmarks.measuring.turns import ROWS, TEXTS, Protocol, Work, measure
+from benchmarks.measuring.turns import ROWS, TEXTS, Measured, Protocol, Work, measure
 from benchmarks.reports.report import LONGEST_NAME, SCHEMA_VERSION, Report, validated
 from export.check import check_output
 from export.gate import Gate, check_float_model, head_in, ordered
@@ -82,7 +82,7 @@ def bench(request: Request, say: Say = lambda text: None) -> Report:
             check_float_model(request.float_model, each.artifact.manifest, tokenizer)
     texts = _texts(opened[0].artifact, request.gate)
     contenders = [_contender(each, texts) for each in opened if each.info.timed]
-    base = _base(request, contenders)
+    _check_base(request, contenders)
     rows = {each.name: _about(each, request, say) for each in opened}
     with tempfile.TemporaryDirectory(prefix="mobilekit-peers-") as folder:
         peers = peers_of(
@@ -101,6 +101,7 @@ def bench(request: Request, say: Say = lambda text: None) -> Report:
         for found in measured:
             rows[found.contender.name] |= timings(found)
         models = _accuracy(opened, peers, rows, request, say)
+    base = _base(request, measured)
     return _report(request, texts, [*models, *rows.values()], ratios(measured, base) if base else [])
 
 
@@ -206,11 +207,16 @@ def _about(one: _Opened, request: Request, say: Say) -> Json:
     return found
 
 
-def _base(request: Request, contenders: Sequence[Contender]) -> str | None:
-    names = [each.name for each in contenders]
+def _check_base(request: Request, contenders: Sequence[Contender]) -> None:
+    names = [*(each.name for each in contenders), *request.peers]
     if request.base is not None and request.base not in names:
         raise InputError(f"--base {short(request.base)}: is none of what is timed: {', '.join(names) or 'nothing'}.")
-    return request.base or next(iter(names), None)
+
+
+def _base(request: Request, measured: Sequence[Measured]) -> str | None:
+    """What ratios are to; the first where a peer was asked for that could not be made."""
+    names = [each.contender.name for each in measured]
+    return request.base if request.base in names else next(iter(names), None)
 
 
 def _accuracy(opened: Sequence[_Opened], peers: Peers, rows: dict[str, Json], request: Request, say: Say) -> list[Json]:

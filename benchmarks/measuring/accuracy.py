@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from benchmarks.measuring.figures import Said, figures
 from export.gate import LABELLED, head_in
 from export.judge import ArtifactReader
+from mobilekit.errors import EngineError
 from mobilekit.evaluation.comparison import Yardstick, yardstick
 from mobilekit.models.config import HeadConfig
 from mobilekit.models.model import Model
@@ -82,6 +83,8 @@ class Examiner:
 
         def watched() -> Iterator[tuple[int, NDArray[np.float32]]]:
             for i, output in outputs:
+                if not np.isfinite(output).all():
+                    raise EngineError(f"row {i + 1}: the output has values that are not finite (NaN or infinity).")
                 if classifies:
                     kept[i] = np.array(output, np.float32)
                 yield i, output
