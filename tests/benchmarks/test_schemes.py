@@ -49,8 +49,8 @@ def test_tables_have_a_line_a_scheme() -> None:
     assert f"| `fp16` | - | - | {size} | - | 1.0, 2.5 | 1 of 2 |" in table.splitlines()
     assert "3 to 9 s" in table and "pal4" not in table
     others = scheme_tables.others(content).splitlines()
-    assert others[2:] == [f"| `albert`, 1.0 M | `pal4` | {size} | - | - | - | - | 2 of 2 |"]
-    assert {line.count("|") for line in others} == {9}
+    assert others[2:] == [f"| `albert`, 1.0 M | `pal4` | {size} | - | - | 2 of 2 |"]
+    assert {line.count("|") for line in others} == {7}
 
 
 @pytest.mark.slow
