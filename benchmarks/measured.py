@@ -31,6 +31,8 @@ from mobilekit.text.data.judging import judging_data
 RESULTS = Path(__file__).parent / "results/measured.json"
 # Packed weights in a file: what an app would take.
 _ENGINES = ("litert_compiled",)
+# What budgets are ratios to, where it is among the peers.
+_BASE = "onnxruntime-int8"
 
 
 def artifacts_of(model: Model, work: Path, only: tuple[str, ...]) -> list[Path]:
@@ -44,7 +46,8 @@ def artifacts_of(model: Model, work: Path, only: tuple[str, ...]) -> list[Path]:
 
 def measured(model: Model, gate: Gate, artifacts: list[Path], names: tuple[str, ...]) -> Report:
     """The report of one model's artifacts and peers."""
-    request = Request(artifacts, Protocol(DEFAULT_THREADS), _ENGINES, names, model, gate)
+    base = _BASE if _BASE in names else None
+    request = Request(artifacts, Protocol(DEFAULT_THREADS), _ENGINES, names, model, gate, base=base)
     return bench(request, lambda text: click.echo(text, err=True))
 
 
