@@ -26,6 +26,7 @@ from mobilekit.errors import CheckFailedError
 _ROOT = Path(__file__).parent.parent
 DOCUMENTS = (
     "README.md",
+    "docs/benchmarking.md",
     "docs/checks.md",
     "docs/compression.md",
     "docs/models.md",
