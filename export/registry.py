@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +14,8 @@ from numpy.typing import NDArray
 
 from mobilekit.artifact import MANIFEST_FILE, Artifact
 from mobilekit.compression.activations import Static
-from mobilekit.errors import ArtifactError, InputError, unknown
+from mobilekit.errors import ArtifactError, InputError
+from mobilekit.registry import import_modules, named
 
 if TYPE_CHECKING:
     from mobilekit.compression.compressed import CompressedModel
@@ -172,18 +172,13 @@ def targets() -> Mapping[str, Target]:
     """All targets by name: every sub-package of `export` registers one."""
     import export
 
-    for module in pkgutil.iter_modules(export.__path__):
-        if module.ispkg:
-            importlib.import_module(f"export.{module.name}")
+    import_modules(export, only_packages=True)
     return dict(sorted(_targets.items()))
 
 
 def target(name: str) -> Target:
     """The target called `name`; raises InputError with a did-you-mean."""
-    known = targets()
-    if name not in known:
-        raise unknown("target", name, known)
-    return known[name]
+    return named("target", name, targets())
 
 
 def target_of(artifact: Artifact) -> Target:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import functools
-import importlib
-import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.measuring.service import Ready
-from mobilekit.errors import MissingExtraError, unknown
+from mobilekit.errors import MissingExtraError
 from mobilekit.host import is_installed
+from mobilekit.registry import import_modules, named
 
 # Writes to `path` (a new file or folder) what the tool makes of the checkpoint `source` (`stock_module.write_stock`),
 # for inputs of so many tokens (ascending). Returns the lengths that the file takes, none where it takes any.
@@ -60,14 +59,10 @@ def peers() -> Mapping[str, Peer]:
     """All peers by name: every module of `benchmarks.peers.tools` registers some."""
     import benchmarks.peers.tools as package
 
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{package.__name__}.{module.name}")
+    import_modules(package)
     return dict(sorted(_peers.items()))
 
 
 def peer(name: str) -> Peer:
     """The peer called `name`; raises InputError with a did-you-mean."""
-    known = peers()
-    if name not in known:
-        raise unknown("peer", name, known)
-    return known[name]
+    return named("peer", name, peers())

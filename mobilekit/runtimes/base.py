@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
-import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mobilekit.errors import unknown
+from mobilekit.registry import import_modules, named
 
 
 class Engine(Protocol):
@@ -65,14 +63,10 @@ def engines() -> Mapping[str, EngineInfo]:
     """All engines by name: every module of `mobilekit.runtimes` may register one."""
     import mobilekit.runtimes
 
-    for module in pkgutil.iter_modules(mobilekit.runtimes.__path__):
-        importlib.import_module(f"mobilekit.runtimes.{module.name}")
+    import_modules(mobilekit.runtimes)
     return dict(sorted(_engines.items()))
 
 
 def engine(name: str) -> EngineInfo:
     """The engine called `name`; raises InputError with a did-you-mean."""
-    known = engines()
-    if name not in known:
-        raise unknown("engine", name, known)
-    return known[name]
+    return named("engine", name, engines())

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
-import pkgutil
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +12,7 @@ from numpy.typing import NDArray
 
 from mobilekit.compression.compensate import Inputs
 from mobilekit.compression.records import Record
-from mobilekit.errors import unknown
+from mobilekit.registry import import_modules, named
 
 Compress = Callable[[NDArray[np.float32]], Record]
 Calibrated = Callable[[NDArray[np.float32], Inputs], Record]
@@ -75,8 +73,7 @@ def schemes() -> Mapping[str, Scheme]:
     """All schemes by name, those of more bits first: every module of this package may register some."""
     import mobilekit.compression.schemes as package
 
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{package.__name__}.{module.name}")
+    import_modules(package)
     return dict(sorted(_schemes.items(), key=lambda item: _order(item[0])))
 
 
@@ -88,7 +85,4 @@ def _order(name: str) -> tuple[str, int, str]:
 
 def scheme(name: str) -> Scheme:
     """The scheme called `name`; raises InputError with a did-you-mean."""
-    known = schemes()
-    if name not in known:
-        raise unknown("scheme", name, known)
-    return known[name]
+    return named("scheme", name, schemes())

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
-import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 from mobilekit.errors import InputError, short
 from mobilekit.models.config import EncoderConfig, HeadConfig
 from mobilekit.models.tasks import TASKS
+from mobilekit.registry import import_modules
 
 Json = dict[str, Any]
 
@@ -80,8 +79,7 @@ def families() -> Mapping[str, Family]:
     """All families by model_type: every module of this package may register one."""
     import mobilekit.models.families as package
 
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{package.__name__}.{module.name}")
+    import_modules(package)
     return dict(sorted(_families.items()))
 
 

@@ -7,14 +7,12 @@ Modules of this package are light, so that the command line can list their optio
 from __future__ import annotations
 
 import functools
-import importlib
-import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mobilekit.errors import unknown
+from mobilekit.registry import import_modules, named
 from mobilekit.text.data.rows import Row, TextRow, text_of
 
 if TYPE_CHECKING:
@@ -92,14 +90,10 @@ def recipes() -> Mapping[str, Recipe]:
     """All recipes by name: every module of this package may register one."""
     import mobilekit.training.recipes as package
 
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{package.__name__}.{module.name}")
+    import_modules(package)
     return dict(sorted(_recipes.items()))
 
 
 def recipe(name: str) -> Recipe:
     """The recipe called `name`; raises InputError with a did-you-mean."""
-    known = recipes()
-    if name not in known:
-        raise unknown("recipe", name, known)
-    return known[name]
+    return named("recipe", name, recipes())

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import functools
-import importlib
-import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mobilekit.registry import import_modules
 from mobilekit.training.options import check_options, option
 
 if TYPE_CHECKING:
@@ -69,6 +68,5 @@ def students() -> Mapping[str, StudentKind]:
     """All students by name: every module of this package may register one."""
     import mobilekit.training.students as package
 
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{package.__name__}.{module.name}")
+    import_modules(package)
     return dict(sorted(_students.items()))

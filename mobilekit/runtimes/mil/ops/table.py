@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
-import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
+
+from mobilekit.registry import import_modules
 
 Compute = Callable[..., NDArray[Any]]
 
@@ -42,6 +42,5 @@ def kernels() -> Mapping[str, Kernel]:
     """All operations by name: every module beside this one registers its own."""
     import mobilekit.runtimes.mil.ops as package
 
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{package.__name__}.{module.name}")
+    import_modules(package)
     return dict(sorted(_kernels.items()))

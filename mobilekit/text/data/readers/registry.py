@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
-import importlib
-import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from mobilekit.errors import InputError
+from mobilekit.registry import import_modules
 from mobilekit.text.data.request import Request
 from mobilekit.text.data.rows import TextData
 
@@ -44,8 +43,7 @@ def readers() -> Sequence[Reader]:
     """All readers by name: every module of this package may register one."""
     import mobilekit.text.data.readers as package
 
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{package.__name__}.{module.name}")
+    import_modules(package)
     return tuple(_readers[name] for name in sorted(_readers))
 
 
