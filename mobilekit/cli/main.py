@@ -28,6 +28,7 @@ VERBS = {
     "pretrain": "train on plain text: masked words, the order of segments",
     "bench": "measure artifacts: size, load, latency, memory, accuracy against the teacher",
     "compare": "join reports of hosts and phones, or hold one against an older one",
+    "device": "measure artifacts on a phone that is plugged in",
     "pack": "make an artifact one small file for download",
     "unpack": "give back the artifact that `pack` made small",
     "list": "list models, families, tasks, targets, schemes, recipes, students or peers",

@@ -1,0 +1,1 @@
+"""Measuring on phones: artifacts there, the report back."""
