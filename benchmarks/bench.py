@@ -16,7 +16,7 @@ from benchmarks.measuring.contender import Contender
 from benchmarks.measuring.peers import Peers, peers_of
 from benchmarks.measuring.rows import artifact_row, ratios, row, timings
 from benchmarks.measuring.texts import Texts, reading, rows_of, texts_for
-from benchmarks.measuring.turns import ROWS, TEXTS, Measured, Protocol, Work, measure
+from benchmarks.measuring.turns import ROWS, TEXTS, Measured, Outcome, Protocol, Work, measure
 from benchmarks.reports.report import LONGEST_NAME, SCHEMA_VERSION, Report, validated
 from export.check import check_output
 from export.gate import Gate, check_float_model, head_in, ordered
@@ -97,12 +97,14 @@ def bench(request: Request, say: Say = lambda text: None) -> Report:
         rows |= peers.rows
         contenders += peers.contenders
         works: list[Work] = [*sorted({length for each in contenders for length in each.lengths}), ROWS, TEXTS]
-        measured = measure(contenders, works, request.protocol, say)
-        for found in measured:
+        outcome = measure(contenders, works, request.protocol, say)
+        for found in outcome.measured:
             rows[found.contender.name] |= timings(found)
-        models = _accuracy(opened, peers, rows, request, say)
-    base = _base(request, measured)
-    return _report(request, texts, [*models, *rows.values()], ratios(measured, base) if base else [])
+        for name, reason in outcome.failed.items():
+            rows[name]["error"] = reason
+        models = _accuracy(opened, peers, outcome, rows, request, say)
+    base = _base(request, outcome.measured)
+    return _report(request, texts, [*models, *rows.values()], ratios(outcome.measured, base) if base else [])
 
 
 def _lengths(opened: Sequence[_Opened]) -> tuple[int, ...]:
@@ -219,7 +221,9 @@ def _base(request: Request, measured: Sequence[Measured]) -> str | None:
     return request.base if request.base in names else next(iter(names), None)
 
 
-def _accuracy(opened: Sequence[_Opened], peers: Peers, rows: dict[str, Json], request: Request, say: Say) -> list[Json]:
+def _accuracy(
+    opened: Sequence[_Opened], peers: Peers, outcome: Outcome, rows: dict[str, Json], request: Request, say: Say
+) -> list[Json]:
     """Let all answer the data; accuracy goes into their rows. Returns the rows of float model and teacher."""
     gate = request.gate
     if gate is None:
@@ -238,8 +242,8 @@ def _accuracy(opened: Sequence[_Opened], peers: Peers, rows: dict[str, Json], re
         say(f"asking {each.name}")
         with open_artifact(each.artifact, request.protocol.threads, each.info.name) as runner:
             rows[each.name]["accuracy"] = examiner.ask_artifact(runner)
-    for name, found in peers.accuracies(examiner, request.protocol.threads, say):
-        rows[name]["accuracy"] = found
+    for name, values in peers.accuracies(examiner, request.protocol.threads, say, outcome.failed):
+        rows[name] |= values
     return models
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from benchmarks.measuring.memory import Memory
 from benchmarks.measuring.service import Ids
+from mobilekit.errors import EngineError, short
 from mobilekit.process import Arrays, EngineProcess
 
 
@@ -22,7 +23,7 @@ class Contender:
     name: of its row. service: `module:factory` of its process, a `TimedService`. params: of its `load`. lengths: those
     that it runs at, in tokens. filler: the token that inputs of one length are made of. rows: the texts that come as
     they come, as its tokens and token types, int32 [n] each; texts: the same as text with its pair, for what tokenizes
-    itself.
+    itself. may_fail: another tool's, which is left out where its engine fails, and the others go on.
     """
 
     name: str
@@ -32,6 +33,18 @@ class Contender:
     filler: int = 0
     rows: Sequence[tuple[Ids, Ids]] = ()
     texts: Sequence[tuple[str, str | None]] = ()
+    may_fail: bool = False
+
+
+@contextlib.contextmanager
+def forgiven(contender: Contender, failed: dict[str, str]) -> Iterator[None]:
+    """Note in `failed`, by name, why the engine of a contender failed that may; of others the EngineError goes on."""
+    try:
+        yield
+    except EngineError as error:
+        if not contender.may_fail:
+            raise
+        failed[contender.name] = short(str(error).splitlines()[0], 200)
 
 
 class Opened:

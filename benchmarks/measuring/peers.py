@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.measuring.accuracy import Examiner
-from benchmarks.measuring.contender import Contender, Opened
+from benchmarks.measuring.contender import Contender, Opened, forgiven
 from benchmarks.measuring.rows import row
 from benchmarks.measuring.service import packed
 from benchmarks.measuring.texts import Texts, rows_of
@@ -34,22 +34,27 @@ class Peers:
     contenders: Sequence[Contender] = ()
     untimed: Sequence[Contender] = ()
 
-    def accuracies(self, examiner: Examiner, threads: int, say: Say) -> Iterator[tuple[str, Json]]:
-        """Name and accuracy of each that runs. Raises EngineError where one fails on a row."""
+    def accuracies(
+        self, examiner: Examiner, threads: int, say: Say, failed: Mapping[str, str]
+    ) -> Iterator[tuple[str, Json]]:
+        """Name and row values of each but those that failed before: its accuracy, or why it has none."""
         for slow, contenders in ((False, self.contenders), (True, self.untimed)):
             for each in contenders:
-                assert self.model is not None
-                say(f"asking {each.name}")
-                of = examiner.asked(self.model, slow)
-                inputs = [(features.ids, features.types) for features in of.features]
-                with Opened(each, threads) as opened:
-                    outputs = [
-                        np.asarray(
-                            opened.call("outputs", {}, packed(inputs[i : i + _AT_ONCE]))[1]["output"], np.float32
-                        )
-                        for i in range(0, len(inputs), _AT_ONCE)
-                    ]
-                yield each.name, examiner.figures_of(of, np.concatenate(outputs), slow)
+                if each.name not in failed:
+                    say(f"asking {each.name}")
+                    yield each.name, self._asked(each, examiner, threads, slow)
+
+    def _asked(self, one: Contender, examiner: Examiner, threads: int, slow: bool) -> Json:
+        assert self.model is not None
+        of, failed = examiner.asked(self.model, slow), dict[str, str]()
+        inputs = [(features.ids, features.types) for features in of.features]
+        with forgiven(one, failed), Opened(one, threads) as opened:
+            outputs = [
+                np.asarray(opened.call("outputs", {}, packed(inputs[i : i + _AT_ONCE]))[1]["output"], np.float32)
+                for i in range(0, len(inputs), _AT_ONCE)
+            ]
+            return {"accuracy": examiner.figures_of(of, np.concatenate(outputs), slow)}
+        return {"error": failed[one.name]}
 
 
 def peers_of(
@@ -76,7 +81,7 @@ def peers_of(
             peer.name, "peer", model.name, scheme=peer.scheme, engine=peer.tool, bytes=each.bytes, error=_error(each)
         )
         if isinstance(each, PreparedPeer) and each.contender is not None:
-            (timed if peer.timed else untimed).append(each.contender)
+            (timed if peer.timed else untimed).append(replace(each.contender, may_fail=True))
     return Peers(model, rows, timed, untimed)
 
 

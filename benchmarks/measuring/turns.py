@@ -9,7 +9,7 @@ from statistics import fmean
 
 import numpy as np
 
-from benchmarks.measuring.contender import Contender, Opened, cold_loads
+from benchmarks.measuring.contender import Contender, Opened, cold_loads, forgiven
 from benchmarks.measuring.memory import Memory
 from benchmarks.measuring.service import packed
 from benchmarks.measuring.statistics import Summary, summary
@@ -50,30 +50,57 @@ class Measured:
         return summary([value for burst in self.rounds[work] for value in burst])
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """measured: all that went to the end, in their order. failed: by name, why the others did not."""
+
+    measured: list[Measured]
+    failed: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class _Entrant:
+    """A contender that is loaded. rounds: grows while it is measured."""
+
+    opened: Opened
+    load_ms: tuple[float, ...]
+    rounds: dict[str, list[list[float]]]
+
+    @property
+    def contender(self) -> Contender:
+        return self.opened.contender
+
+    def measured(self) -> Measured:
+        one = self.opened
+        return Measured(one.contender, self.load_ms, one.idle, one.loaded, one.memory(), self.rounds)
+
+
 def measure(
     contenders: Sequence[Contender], works: Sequence[Work], protocol: Protocol, say: Report = lambda text: None
-) -> list[Measured]:
-    """Load each contender in new processes, then have all do each work that they can in turn. Raises EngineError.
+) -> Outcome:
+    """Load each contender in new processes, then have all do each work that they can in turn.
 
-    works: lengths, ROWS, TEXTS.
+    works: lengths, ROWS, TEXTS. Raises EngineError where a contender fails that may not.
     """
+    failed: dict[str, str] = {}
     with contextlib.ExitStack() as stack:
-        opened, loads = [], []
+        entrants: list[_Entrant] = []
         for each in contenders:
             say(f"loading {each.name}")
-            cold = cold_loads(each, protocol.threads, protocol.load_processes - 1)
-            opened.append(stack.enter_context(Opened(each, protocol.threads)))
-            loads.append((*cold, opened[-1].load_ms))
-        rounds: dict[str, dict[str, list[list[float]]]] = {each.name: {} for each in contenders}
+            with forgiven(each, failed):
+                cold = cold_loads(each, protocol.threads, protocol.load_processes - 1)
+                opened = stack.enter_context(Opened(each, protocol.threads))
+                entrants.append(_Entrant(opened, (*cold, opened.load_ms), {}))
         for work in works:
-            able = [one for one in opened if _can(one.contender, work)]
+            able = [one for one in entrants if _can(one.contender, work) and one.contender.name not in failed]
             say(f"running {_SAID.get(work, f'length {work}')}, {len(able)} in turn")
-            for one, bursts in zip(able, _in_turn(able, work, protocol), strict=True):
-                rounds[one.contender.name][str(work)] = bursts
-        return [
-            Measured(one.contender, cold, one.idle, one.loaded, one.memory(), rounds[one.contender.name])
-            for one, cold in zip(opened, loads, strict=True)
-        ]
+            _take_turns(able, work, protocol, failed)
+        found: list[Measured] = []
+        for one in entrants:
+            if one.contender.name not in failed:
+                with forgiven(one.contender, failed):
+                    found.append(one.measured())
+        return Outcome(found, failed)
 
 
 _SAID: Mapping[Work, str] = {ROWS: "texts as they come", TEXTS: "texts the whole way"}
@@ -85,13 +112,21 @@ def _can(contender: Contender, work: Work) -> bool:
     return bool(contender.rows if work == ROWS else contender.texts)
 
 
-def _in_turn(opened: Sequence[Opened], work: Work, protocol: Protocol) -> list[list[list[float]]]:
-    found: list[list[list[float]]] = [[] for _ in opened]
-    while not all(_enough(one.contender, bursts, work, protocol) for one, bursts in zip(opened, found, strict=True)):
+def _take_turns(able: Sequence[_Entrant], work: Work, protocol: Protocol, failed: dict[str, str]) -> None:
+    """Rounds of one work, until all that have not failed have enough of it."""
+    name, forth = str(work), True
+    for one in able:
+        one.rounds[name] = []
+    while any(
+        one.contender.name not in failed and not _enough(one.contender, one.rounds[name], work, protocol)
+        for one in able
+    ):
         # There and back, so that nobody always runs behind the same neighbour.
-        for i in range(len(opened))[:: -1 if len(found[0]) % 2 else 1]:
-            found[i].append(_burst(opened[i], work, protocol))
-    return found
+        for one in able if forth else able[::-1]:
+            if one.contender.name not in failed:
+                with forgiven(one.contender, failed):
+                    one.rounds[name].append(_burst(one.opened, work, protocol))
+        forth = not forth
 
 
 def _enough(contender: Contender, bursts: Sequence[Sequence[float]], work: Work, protocol: Protocol) -> bool:

@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import psutil
@@ -14,7 +16,7 @@ import pytest
 
 from benchmarks.measuring.contender import Contender, Opened, cold_loads
 from benchmarks.measuring.service import packed, unpacked
-from benchmarks.measuring.turns import ROWS, TEXTS, Protocol, measure
+from benchmarks.measuring.turns import ROWS, TEXTS, Measured, Protocol, Work, measure
 from mobilekit.errors import EngineError
 
 SHORT = Protocol(1, load_processes=2, least_runs=3, least_seconds=0.01, burst_seconds=0.01)
@@ -33,6 +35,13 @@ def waiting(name: str, milliseconds: float, megabytes: int = 0, lengths: tuple[i
     )
 
 
+def measured(contenders: Sequence[Contender], works: Sequence[Work], protocol: Protocol) -> list[Measured]:
+    """Of contenders none of which fails."""
+    outcome = measure(contenders, works, protocol)
+    assert not outcome.failed
+    return outcome.measured
+
+
 def soon(process: psutil.Process, status: str) -> bool:
     """Whether a process gets into a state within ten seconds, or is gone."""
     for _ in range(100):
@@ -45,7 +54,7 @@ def soon(process: psutil.Process, status: str) -> bool:
 
 
 def test_runs_are_timed_and_preparing_is_not() -> None:
-    (found,) = measure([waiting("slow", 5)], [8, ROWS, TEXTS], SHORT)
+    (found,) = measured([waiting("slow", 5)], [8, ROWS, TEXTS], SHORT)
     # Preparing takes 20 more.
     assert 5 <= found.summary("8").median < 20
     assert 5 <= found.summary(ROWS).median < 20
@@ -58,20 +67,20 @@ def test_runs_are_timed_and_preparing_is_not() -> None:
 
 
 def test_contenders_take_turns_and_share_rounds() -> None:
-    first, second = measure([waiting("first", 4), waiting("second", 1)], [8], SHORT)
+    first, second = measured([waiting("first", 4), waiting("second", 1)], [8], SHORT)
     assert len(first.rounds["8"]) == len(second.rounds["8"]) >= 10
     assert first.summary("8").median > 2 * second.summary("8").median
 
 
 def test_each_does_what_it_can() -> None:
     bare = Contender("bare", "timed_subject:service", {"milliseconds": 1}, (16,))
-    full, other = measure([waiting("full", 1), bare], [8, 16, ROWS, TEXTS], SHORT)
+    full, other = measured([waiting("full", 1), bare], [8, 16, ROWS, TEXTS], SHORT)
     assert list(full.rounds) == ["8", ROWS, TEXTS]
     assert list(other.rounds) == ["16"]
 
 
 def test_memory_is_over_the_idle_engine() -> None:
-    (found,) = measure([waiting("large", 1, megabytes=64)], [8], SHORT)
+    (found,) = measured([waiting("large", 1, megabytes=64)], [8], SHORT)
     grown = found.after.anonymous_bytes - found.idle.anonymous_bytes
     assert 60 * 2**20 < grown < 90 * 2**20
     if found.after.peak_bytes is not None:
@@ -112,6 +121,24 @@ def test_what_cannot_be_loaded_says_so_and_leaves_nothing() -> None:
     with pytest.raises(EngineError, match="no such file"):
         measure([waiting("good", 1), bad], [8], SHORT)
     assert {child.pid for child in psutil.Process().children()} <= before
+
+
+@pytest.mark.parametrize("params", [{"fails": True}, {"runs": 0}, {"runs": 4}])
+def test_another_tool_that_fails_is_left_out_and_the_others_go_on(params: dict[str, float]) -> None:
+    bad = waiting("bad", 1)
+    bad = replace(bad, params={**bad.params, **params}, may_fail=True)
+    before = {child.pid for child in psutil.Process().children()}
+    outcome = measure([bad, waiting("good", 1)], [8, ROWS], SHORT)
+    assert [found.contender.name for found in outcome.measured] == ["good"]
+    assert outcome.measured[0].summary(ROWS).runs >= 3
+    assert list(outcome.failed) == ["bad"]
+    assert ("no such file" if "fails" in params else "the engine gave up") in outcome.failed["bad"]
+    assert {child.pid for child in psutil.Process().children()} <= before
+
+
+def test_ours_that_fails_while_it_is_timed_ends_the_run() -> None:
+    with pytest.raises(EngineError, match="the engine gave up"):
+        measure([replace(waiting("ours", 1), params={"milliseconds": 1, "runs": 4})], [8], SHORT)
 
 
 def test_cold_loads_are_of_new_processes() -> None:

@@ -88,7 +88,7 @@ def test_a_prepared_peer_is_measured_beside_others(tmp_path: Path) -> None:
     assert contender.lengths == (16, 32)
     assert not contender.texts
     protocol = Protocol(threads=1, load_processes=1, least_runs=1, least_seconds=0, burst_seconds=0.001)
-    [measured] = measure([contender], [16, ROWS], protocol)
+    [measured] = measure([contender], [16, ROWS], protocol).measured
     assert measured.summary("16").median > 0
     assert measured.summary(ROWS).median > 0
     assert measured.loaded.resident_bytes > 0
