@@ -13,7 +13,7 @@ import pytest
 from cli_support import run
 
 from benchmarks.bench import Request, bench
-from benchmarks.measuring.turns import Protocol
+from benchmarks.measuring.turns import Outcome, Protocol
 from benchmarks.reports.report import Report, read_report
 from export.gate import Gate
 from export.pipeline import export, prepare
@@ -146,9 +146,9 @@ def test_an_engine_that_is_asked_for_twice_is_measured_once(
 ) -> None:
     asked: list[str] = []
 
-    def measured(contenders: Sequence[Any], *_: object) -> list[Any]:
+    def measured(contenders: Sequence[Any], *_: object) -> Outcome:
         asked.extend(each.name for each in contenders)
-        return []
+        return Outcome([], {})
 
     monkeypatch.setattr("benchmarks.bench.measure", measured)
     name = "tiny-classifier-int8/tflite"
