@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from benchmarks import arm64, shortstudents
+from benchmarks.budgets import budget_table
 from benchmarks.code_tables import codes, outliers
 from benchmarks.drop_tables import artifacts, drops
 from benchmarks.markdown import table
@@ -142,17 +143,28 @@ _TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "students_parts": parts,
 }
 
+# Of more than one file.
+_OF_ALL = {"budgets": budget_table}
+
 
 def filled(text: str) -> str:
-    """The document with every `<!-- table: NAME -->` filled from its result file."""
+    """The document with every `<!-- table: NAME -->` filled from its result file, or from all of them."""
 
     def made(match: re.Match[str]) -> str:
         name = match.group(1)
-        file = _RESULTS / f"{name.split('_')[0]}.json"
-        content = json.loads(file.read_text(encoding="utf-8"))
-        return f"<!-- table: {name} -->\n{_TABLES[name](content)}\n<!-- end -->"
+        if name in _OF_ALL:
+            files = {file.stem: _content(file) for file in _RESULTS.glob("*.json")}
+            found = _OF_ALL[name](files)
+        else:
+            found = _TABLES[name](_content(_RESULTS / f"{name.split('_')[0]}.json"))
+        return f"<!-- table: {name} -->\n{found}\n<!-- end -->"
 
     return re.sub(r"<!-- table: (\w+) -->\n.*?<!-- end -->", made, text, flags=re.DOTALL)
+
+
+def _content(file: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return content
 
 
 @click.command()
