@@ -52,6 +52,10 @@ check-mediapipe: setup ## open exported .tflite files with MediaPipe (in an envi
 arm64: ## fetch what `check --arm64` runs on into the cache: an emulator, arm64 Python and engines (250 MB)
 	@PYTHON="$(PYTHON)" scripts/arm64.sh
 
+.PHONY: results
+results: setup ## all committed results made again, and the documents' tables (days, most of it training)
+	$(PY) -m benchmarks.regenerate
+
 .PHONY: lint
 lint: setup ## ruff (lint, format), mypy, import rules
 	.venv/bin/ruff check .
