@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from export.asking import artifact_outputs, askable, finite, reader_of, yardstick_of
 from export.check import CheckResult
 from export.decoded import with_stored_weights
-from export.gate import LABELLED, Gate, head_in, ordered, refuse_pairs
+from export.gate import Gate, head_in, ordered, refuse_pairs
 from mobilekit.artifact import Json
 from mobilekit.compression.compressed import CompressedModel
-from mobilekit.errors import EngineError, InputError, MobilekitError
-from mobilekit.evaluation.comparison import POINTS, Drop, Yardstick, is_constant, yardstick
+from mobilekit.errors import InputError
+from mobilekit.evaluation.comparison import POINTS, Drop, Yardstick, is_constant
 from mobilekit.models.config import HeadConfig
 from mobilekit.models.model import Model
 from mobilekit.runtimes.answer import artifact_tokenizer
 from mobilekit.runtimes.eager import decoded_module
 from mobilekit.runtimes.runner import Runner
-from mobilekit.text.data.judging import plain_rows, rows_sha256, sample_rows
-from mobilekit.text.tokenizer import TextTokenizer
-from mobilekit.training.exam import Exam, Outputs, answers, exam, model_outputs
+from mobilekit.text.data.judging import rows_sha256, sample_rows
+from mobilekit.training.exam import Outputs, answers, exam, model_outputs
 
 NAME = "data"
 # Whose answers are compared: each has a row of the table, in this order.
@@ -58,15 +55,6 @@ class DataResult(CheckResult):
 
 
 @dataclass(frozen=True)
-class ArtifactReader:
-    """What an artifact reads rows with."""
-
-    head: HeadConfig
-    tokenizer: TextTokenizer
-    prefix: str
-
-
-@dataclass(frozen=True)
 class Answered:
     """A system's answers to the rows. id: where it came from."""
 
@@ -82,10 +70,7 @@ class Judge:
 
     def __init__(self, gate: Gate, head: HeadConfig, length: int) -> None:
         self._gate, self._head, self._length = gate, head, length
-        self._labelled = bool(gate.data.task) and head.task in LABELLED
-        # Of plain text only a classifier reads two texts as one.
-        alone = not self._labelled and head.task != "sequence-classification"
-        everything = plain_rows(gate.data.rows) if alone else gate.data.rows
+        everything, self._labelled = askable(gate.data, head.task)
         self._count, self._rows = len(everything), sample_rows(everything, gate.limit)
         self._sha256 = rows_sha256(self._rows)
         self._systems: dict[str, Answered] = {}
@@ -100,7 +85,7 @@ class Judge:
                 continue
             of = exam(model, self._rows, self._length)
             outputs = model_outputs(model, of, _counting(report, _WHO[name]))
-            given, references = answers(of, _finite(outputs, f"{_WHO[name]} ({model.name}): ", InputError))
+            given, references = answers(of, finite(outputs, f"{_WHO[name]} ({model.name}): ", InputError))
             self._systems[name] = Answered(model.source.id, given)
             self._yardstick = self._yardstick or self._made(references)
         if self._yardstick is not None:
@@ -111,20 +96,16 @@ class Judge:
         """Have an artifact answer the rows, and judge it."""
         manifest = runner.artifact.manifest
         refuse_pairs(self._gate.data, manifest)
-        reader = ArtifactReader(
-            self._head, artifact_tokenizer(runner.artifact), manifest.content["tokenizer"]["prefix"]
-        )
-        of = exam(reader, self._rows, self._length)
+        of = exam(reader_of(runner, self._head), self._rows, self._length)
         if not runner.engine.timed:
             report(f"{len(self._rows)} rows through the reference interpreter, which is slow: --limit takes fewer")
-        given, references = answers(of, _finite(_artifact_outputs(runner, of, report), "", EngineError))
+        given, references = answers(of, finite(_told(artifact_outputs(runner, of), len(of.rows), report)))
         yard = self._yardstick or self._made(references)
         systems = {**self._systems, ARTIFACT: Answered(str(manifest.content["name"]), given)}
         return self._judged(yard, systems, of.cut)
 
     def _made(self, references: Any) -> Yardstick:
-        kind = self._head.problem_type if self._head.task == "sequence-classification" else None
-        return yardstick(self._head.task, kind, len(self._head.labels), references if self._labelled else None)
+        return yardstick_of(self._head, references if self._labelled else None)
 
     def _judged(self, yard: Yardstick, systems: Mapping[str, Answered], cut: int) -> DataResult:
         drops, most = _drops(yard, systems, self._drops), self._gate.max_drop
@@ -189,10 +170,10 @@ def data_result(checks: Sequence[CheckResult]) -> DataResult | None:
     return next((check for check in checks if isinstance(check, DataResult)), None)
 
 
-def _artifact_outputs(runner: Runner, of: Exam, report: Report) -> Iterator[tuple[int, NDArray[np.float32]]]:
-    tell, count = _counting(report, _WHO[ARTIFACT]), len(of.rows)
-    ids, types = [each.ids for each in of.features], [each.types for each in of.features]
-    for done, (i, output) in enumerate(runner.run_many(ids, types, of.places), 1):
+def _told(outputs: Outputs, count: int, report: Report) -> Outputs:
+    """The same outputs of an artifact, whose progress is told."""
+    tell = _counting(report, _WHO[ARTIFACT])
+    for done, (i, output) in enumerate(outputs, 1):
         yield i, output
         tell(done, count)
 
@@ -207,13 +188,6 @@ def _counting(report: Report, who: str) -> Callable[[int, int], None]:
         report(f"step {done} of {count} rows for {who}{left}")
 
     return tell
-
-
-def _finite(outputs: Outputs, where: str, error: type[MobilekitError]) -> Outputs:
-    for i, output in outputs:
-        if not np.isfinite(output).all():
-            raise error(f"{where}row {i + 1}: the output has values that are not finite (NaN or infinity).")
-        yield i, output
 
 
 def _drops(

@@ -9,16 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.measuring.figures import Said, figures
-from export.gate import LABELLED, head_in
-from export.judge import ArtifactReader
-from mobilekit.errors import EngineError
-from mobilekit.evaluation.comparison import Yardstick, yardstick
+from export.asking import artifact_outputs, askable, finite, reader_of, yardstick_of
+from export.gate import head_in
 from mobilekit.models.config import HeadConfig
 from mobilekit.models.model import Model
-from mobilekit.runtimes.answer import artifact_tokenizer
 from mobilekit.runtimes.runner import Runner
-from mobilekit.text.data.judging import plain_rows, rows_sha256, sample_places
-from mobilekit.text.data.rows import Row, TextData
+from mobilekit.text.data.judging import rows_sha256, sample_places
+from mobilekit.text.data.rows import TextData
 from mobilekit.training.exam import Exam, Outputs, Report, answers, exam, model_outputs
 from mobilekit.training.features import Reader
 
@@ -40,10 +37,7 @@ class Examiner:
         self, data: TextData, head: HeadConfig, length: int, limit: int | None = None, slow_rows: int = SLOW_ROWS
     ) -> None:
         self._head, self._length, self._name = head, length, data.name
-        self.labelled = bool(data.task) and head.task in LABELLED
-        # Of plain text only a classifier reads two texts as one.
-        alone = not self.labelled and head.task != "sequence-classification"
-        self._all: list[Row] = list(plain_rows(data.rows) if alone else data.rows)
+        self._all, self.labelled = askable(data, head.task)
         self._rows = np.array(sample_places(self._all, limit))
         few = sample_places([self._all[i] for i in self._rows], slow_rows)
         self._few = self._rows[few]
@@ -57,14 +51,9 @@ class Examiner:
 
     def ask_artifact(self, runner: Runner) -> Json:
         """Have an artifact answer; slow engines fewer rows."""
-        manifest = runner.artifact.manifest
-        reader = ArtifactReader(
-            head_in(manifest), artifact_tokenizer(runner.artifact), manifest.content["tokenizer"]["prefix"]
-        )
         places = self._rows if runner.engine.timed else self._few
-        of = self._exam(reader, places)
-        ids, types = [each.ids for each in of.features], [each.types for each in of.features]
-        return self._figures(self._said(places, of, runner.run_many(ids, types, of.places)))
+        of = self._exam(reader_of(runner, head_in(runner.artifact.manifest)), places)
+        return self._figures(self._said(places, of, artifact_outputs(runner, of)))
 
     def asked(self, reader: Reader, slow: bool = False) -> Exam:
         """The rows as someone else reads them; `figures_of` takes their outputs."""
@@ -82,9 +71,7 @@ class Examiner:
         classifies = self._head.task == "sequence-classification" and self._head.problem_type != "regression"
 
         def watched() -> Iterator[tuple[int, NDArray[np.float32]]]:
-            for i, output in outputs:
-                if not np.isfinite(output).all():
-                    raise EngineError(f"row {i + 1}: the output has values that are not finite (NaN or infinity).")
+            for i, output in finite(outputs):
                 if classifies:
                     kept[i] = np.array(output, np.float32)
                 yield i, output
@@ -96,16 +83,15 @@ class Examiner:
 
     def _figures(self, said: Said) -> Json:
         float_model, teacher = (self._before(name, said) for name in (FLOAT, TEACHER))
-        return {"data": self._about(said), **figures(self._yard(said), said, float_model, teacher, self._head)}
+        return {
+            "data": self._about(said),
+            **figures(yardstick_of(self._head, said.references), said, float_model, teacher, self._head),
+        }
 
     def _before(self, name: str, said: Said) -> Said | None:
         """What FLOAT or TEACHER said of the same rows; None where it did not, or is the one that says it now."""
         known = self._known.get(name)
         return None if known is None or known is said else known.at(said.places)
-
-    def _yard(self, said: Said) -> Yardstick:
-        kind = self._head.problem_type if self._head.task == "sequence-classification" else None
-        return yardstick(self._head.task, kind, len(self._head.labels), said.references)
 
     def _about(self, said: Said) -> Json:
         rows = [self._all[i] for i in said.places]

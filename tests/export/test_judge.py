@@ -59,7 +59,8 @@ def _tokenizer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Such an artifact has no files."""
     real = artifact_tokenizer
     own = load("tiny-classifier").tokenizer
-    monkeypatch.setattr("export.judge.artifact_tokenizer", lambda a: own if a.folder == Path("fake") else real(a))
+    for place in ("export.asking", "export.judge"):
+        monkeypatch.setattr(f"{place}.artifact_tokenizer", lambda a: own if a.folder == Path("fake") else real(a))
 
 
 def said(name: str | Model, texts: Sequence[str] = TEXTS, length: int = 48) -> list[int]:
