@@ -76,7 +76,22 @@ def _note(records: Sequence[dict[str, Any]]) -> str:
     return (
         f"Accuracy on the {judged['rows']:,} test sentences of `movie-sentiment` (mean over seeds, least and most), "
         "mean pooling, one linear map. Minutes of training, of the row's own run, on one "
-        f"{machine['cpus']}-core virtual machine ({machine['processor']}), busy at times."
+        f"{machine['cpus']}-core virtual machine ({machine['processor']}), busy at times.{_teachers(records)}"
+    )
+
+
+def _teachers(records: Sequence[dict[str, Any]]) -> str:
+    """Where the same command gave several teachers (other versions, threads or processors round otherwise): which."""
+    known, found = runs(), set[str]()
+    for record in records:
+        run = known.get(record["run"])
+        if run is not None and "teacher-0" in run.needs and "rows" in record["report"]:
+            found.add(f"{100 * record['report']['rows'][0]['values'][_METRIC]:.1f} %")
+    if len(found) < 2:
+        return ""
+    return (
+        f" Runs were made against {len(found)} trainings of the teacher by the same command, with "
+        f"{' and '.join(sorted(found))}: a share is always of the run's own."
     )
 
 

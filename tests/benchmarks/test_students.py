@@ -103,6 +103,13 @@ def test_table_has_means_over_seeds_and_says_whether_the_aim_was_met() -> None:
     assert figures(records, "distil6-tinybert") == [] and "tinybert" not in table
 
 
+def test_teachers_of_two_trainings_are_told_apart() -> None:
+    one = [record("distil6-pkd-0", 0.89), record("distil6-pkd-1", 0.91)]
+    assert "trainings of the teacher" not in headline({"runs": one})
+    one[1]["report"]["rows"][0]["values"]["accuracy"] = 0.88
+    assert "2 trainings of the teacher by the same command, with 88.0 % and 90.0 %" in headline({"runs": one})
+
+
 def test_parts_are_held_against_the_whole() -> None:
     records = [record("part-tinybert", 0.80), record("part-tinybert-no-hidden", 0.78), record("part-distilbert", 0.7)]
     table = parts({"runs": records})
