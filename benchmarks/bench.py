@@ -81,7 +81,7 @@ def bench(request: Request, say: Say = lambda text: None) -> Report:
         elif request.float_model is not None:
             check_float_model(request.float_model, each.artifact.manifest, tokenizer)
     texts = _texts(opened[0].artifact, request.gate)
-    contenders = [_contender(each, texts) for each in opened if each.info.timed]
+    contenders = [contender_of(each.name, each.artifact, each.info.name, texts) for each in opened if each.info.timed]
     _check_base(request, contenders)
     rows = {each.name: _about(each, request, say) for each in opened}
     with tempfile.TemporaryDirectory(prefix="mobilekit-peers-") as folder:
@@ -179,14 +179,15 @@ def _texts(artifact: Artifact, gate: Gate | None) -> Texts:
     )
 
 
-def _contender(one: _Opened, texts: Texts) -> Contender:
-    manifest = one.artifact.manifest
-    tokenizer = artifact_tokenizer(one.artifact)
+def contender_of(name: str, artifact: Artifact, engine_name: str, texts: Texts) -> Contender:
+    """An artifact in an engine, to be measured with texts."""
+    manifest = artifact.manifest
+    tokenizer = artifact_tokenizer(artifact)
     rows = rows_of(texts, tokenizer, manifest.content["tokenizer"]["prefix"], manifest.max_length, manifest.task)
     return Contender(
-        one.name,
+        name,
         _SERVICE,
-        {"path": str(one.artifact.folder.resolve()), "engine": one.info.name},
+        {"path": str(artifact.folder.resolve()), "engine": engine_name},
         tuple(manifest.lengths),
         int(manifest.content["golden"][0]["input_ids"][0]),
         rows,

@@ -90,14 +90,11 @@ def _outside(results: Results) -> Iterable[Budget]:
 
 
 def _texts(results: Results) -> Iterable[Budget]:
-    for _, report in _reports(results):
-        for row in report["rows"]:
-            lengths = {each["length"]: each["run"]["middle80_mean_ms"] for each in row["lengths"]}
-            if row["kind"] == "artifact" and row["scheme"] == "int8" and 128 in lengths and row["text_run"]:
-                times = lengths[128] / row["text_run"]["middle80_mean_ms"]
-                texts = report["protocol"]["texts"]["name"]
-                about = f"time padded to 128 over that of texts as they come ({texts}), {row['name']}"
-                yield Budget(about, 3, times, f"{times:.2f} x, lengths {', '.join(map(str, lengths))}", False)
+    for row in results["lengths"]["rows"] if "lengths" in results else ():
+        if row["over_padded"] is not None:
+            times = 1 / row["over_padded"]["median"]
+            about = f"time padded to 128 over that of texts as they come, {row['target']} ({row['engine']}), lengths "
+            yield Budget(about + ", ".join(map(str, row["lengths"])), 3, times, f"{times:.2f} x", False)
 
 
 def _memory(results: Results) -> Iterable[Budget]:

@@ -48,8 +48,11 @@ def _artifacts(chosen: tuple[tuple[str, str], ...]) -> str:
 
 def steps() -> Mapping[str, str]:
     """Name -> the command, a module of `benchmarks` and its options; `{work}` is the work folder."""
-    made = {name: f"{name} --out {_RESULTS}/{name}.json" for name in ("stock", "walls", "clustering", "codes")}
-    made |= {name: f"{name} --out {_RESULTS}/{name}.json" for name in ("outliers", "smoothing", "overhead", "matrix")}
+    made = {name: f"{name} --out {_RESULTS}/{name}.json" for name in ("stock", "walls", "lengths", "clustering")}
+    made |= {
+        name: f"{name} --out {_RESULTS}/{name}.json"
+        for name in ("codes", "outliers", "smoothing", "overhead", "matrix")
+    }
     made["schemes"] = "schemes --work {work}/schemes"
     made["packs"] = f"packs {_artifacts(_PACKED)} --out {_RESULTS}/packs.json"
     made["arm64"] = f"arm64 {_artifacts(_EMULATED)} --out {_RESULTS}/arm64.json"

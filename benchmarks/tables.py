@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from benchmarks import arm64, shortstudents
+from benchmarks import arm64, lengths, shortstudents
 from benchmarks.budgets import budget_table
 from benchmarks.code_tables import codes, outliers
 from benchmarks.drop_tables import artifacts, drops
@@ -129,6 +129,7 @@ _TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "codes": codes,
     "dropartifacts": artifacts,
     "drops": drops,
+    "lengths": lengths.table,
     "matrix": matrix,
     "measured_builtin": table_of("minilm-l6"),
     "outliers": outliers,
