@@ -1,17 +1,66 @@
 package org.mobilekit.core.artifact
 
+import org.mobilekit.core.ArtifactException
+import org.mobilekit.core.json.FaultException
+import org.mobilekit.core.json.JsonException
+import org.mobilekit.core.json.JsonParser
+import org.mobilekit.core.manifest.Manifest
+import org.mobilekit.core.manifest.readManifest
 import java.io.File
+import java.io.IOException
+import java.nio.ByteBuffer
+import java.nio.charset.CharacterCodingException
 
 /** Artifacts from their folders. */
 object Artifacts {
+    private const val LARGEST = 16L shl 20
+    private const val SAID = 300
+
     /**
      * Read and validate the manifest of an artifact's [folder]; no other file is opened.
      *
-     * Throws [org.mobilekit.core.ArtifactException] where it is missing, too large, broken, contradicts itself, is of a
-     * newer schema, or names files outside the folder.
+     * Throws [ArtifactException] where it is missing, too large (over 16 MiB), broken, contradicts itself, is of a newer
+     * schema, or names files outside the folder.
      */
-    fun open(folder: File): Artifact = TODO("$folder")
-}
+    fun open(folder: File): Artifact {
+        val file = File(folder, Manifest.FILE)
+        if (!folder.isDirectory) throw ArtifactException("$folder: no such artifact folder; export or copy it again.")
+        // Opening a pipe would wait for ever.
+        if (!file.isFile) throw ArtifactException("$folder: no ${Manifest.FILE} in it; copy the whole artifact.")
+        if (file.length() > LARGEST) {
+            throw ArtifactException("$file: ${file.length()} bytes are too many for a manifest; export again.")
+        }
+        try {
+            val content = JsonParser(utf8(file.readBytes())).parse()
+            refuseNewer(file, content)
+            return Artifact(folder, readManifest(content))
+        } catch (error: IOException) {
+            throw ArtifactException("$file: cannot be read (${error.message}).", error)
+        } catch (error: JsonException) {
+            throw ArtifactException("$file: not readable as JSON (${error.message}); export again.", error)
+        } catch (error: FaultException) {
+            throw ArtifactException("$file: ${error.message?.take(SAID)}; export again.", error)
+        } catch (error: OutOfMemoryError) {
+            throw ArtifactException("$file: too large for this device's memory; export again.", error)
+        }
+    }
 
-/** Names of files that are missing or do not have the sha256 of the manifest, sorted; empty where all is well. */
-fun Artifact.altered(): List<String> = TODO()
+    private fun utf8(bytes: ByteArray): String =
+        try {
+            Charsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString()
+        } catch (error: CharacterCodingException) {
+            throw JsonException("not UTF-8 text")
+        }
+
+    private fun refuseNewer(
+        file: File,
+        content: Any?,
+    ) {
+        val version = (content as? Map<*, *>)?.get("schema")
+        if (version is Long && version > Manifest.SCHEMA) {
+            throw ArtifactException(
+                "$file: schema $version is newer than this app reads (${Manifest.SCHEMA}); upgrade the app.",
+            )
+        }
+    }
+}

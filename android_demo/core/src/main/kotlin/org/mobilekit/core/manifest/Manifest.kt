@@ -119,6 +119,7 @@ class Manifest(
     val parameters: Long,
     val layers: Int,
     val groups: Map<String, TensorGroup>,
+    val precision: Precision,
     val golden: List<Golden>,
     val hostTolerance: Tolerance,
     val deviceTolerance: Tolerance,
