@@ -5,6 +5,7 @@ import org.mobilekit.core.json.FaultException
 import org.mobilekit.core.json.JsonException
 import org.mobilekit.core.json.JsonParser
 import org.mobilekit.core.manifest.Manifest
+import org.mobilekit.core.manifest.isControl
 import org.mobilekit.core.manifest.readManifest
 import java.io.File
 import java.io.IOException
@@ -39,7 +40,9 @@ object Artifacts {
         } catch (error: JsonException) {
             throw ArtifactException("$file: not readable as JSON (${error.message}); export again.", error)
         } catch (error: FaultException) {
-            throw ArtifactException("$file: ${error.message?.take(SAID)}; export again.", error)
+            // What is said may hold a text of the file, which may hold anything.
+            val said = error.message.orEmpty().filterNot(::isControl).take(SAID)
+            throw ArtifactException("$file: $said; export again.", error)
         } catch (error: OutOfMemoryError) {
             throw ArtifactException("$file: too large for this device's memory; export again.", error)
         }
