@@ -1,0 +1,122 @@
+package org.mobilekit.core.check
+
+import org.junit.Test
+import org.mobilekit.core.EngineException
+import org.mobilekit.core.FakeEngine
+import org.mobilekit.core.FakeTokenizer
+import org.mobilekit.core.Vectors
+import org.mobilekit.core.fakeModel
+import org.mobilekit.core.goldenOutput
+import org.mobilekit.core.manifest.Manifest
+import org.mobilekit.core.manifestOf
+import org.mobilekit.core.plainManifest
+import org.mobilekit.core.text.Encoding
+import org.mobilekit.core.text.Tokenizer
+import org.mobilekit.core.text.Truncation
+import java.util.concurrent.CancellationException
+import kotlin.test.assertEquals
+import kotlin.test.assertFailsWith
+import kotlin.test.assertTrue
+
+class SelfCheckTest {
+    private fun logits(
+        one: Float,
+        other: Float,
+    ): Map<String, FloatArray> = mapOf("logits" to floatArrayOf(one, other))
+
+    private fun failing(engine: FakeEngine): List<String> =
+        selfCheck(fakeModel(engine, golden)).rows.filterNot { it.passed }.map { it.name }
+
+    /** The second golden output is what the fake engine gives for ten tokens. */
+    private val golden =
+        manifestOf(
+            "golden" to
+                Vectors.listOf<Map<String, Any?>>(plainManifest["golden"]).let { (first, second) ->
+                    listOf(first, second + ("output" to listOf(0.5, -0.25)))
+                },
+        )
+
+    @Test
+    fun `a model that works passes every check`() {
+        val engine = FakeEngine()
+        val result = selfCheck(fakeModel(engine, golden))
+        assertTrue(result.passed, "$result")
+        assertEquals(listOf("tokenizer", "output", "padding", "constant"), result.rows.map { it.name })
+        assertTrue(result.said.startsWith("output: 1.00000") && result.said.length < 300, result.said)
+        // The first at 8, 16 and 16 with other tokens; the second fills most of 16.
+        assertEquals(listOf(8, 16, 16, 16, 16), engine.runs.map { it.first }.sorted())
+    }
+
+    @Test
+    fun `other outputs than golden ones fail`() {
+        val other = FakeEngine { length, inputs -> goldenOutput(length, inputs).mapValues { it.value.reversedArray() } }
+        assertEquals(listOf("output"), failing(other))
+    }
+
+    @Test
+    fun `an output that changes with longer padding fails, unless by less than the limit`() {
+        fun engine(by: Float) =
+            FakeEngine { length, inputs ->
+                val shift = if (length == 16 && inputs.getValue(Manifest.ATTENTION_MASK).sum() == 4) by else 0f
+                goldenOutput(length, inputs).mapValues { (_, it) -> floatArrayOf(it[0] + shift, it[1]) }
+            }
+        assertEquals(emptyList(), failing(engine(0.004f)))
+        assertEquals(listOf("padding"), failing(engine(0.006f)))
+        assertEquals(listOf("padding"), failing(engine(-2f)))
+    }
+
+    @Test
+    fun `a graph that sees what stands in padded places fails`() {
+        val seeing =
+            FakeEngine { length, inputs ->
+                val shift = inputs.getValue(Manifest.INPUT_IDS).last() / 10f
+                goldenOutput(length, inputs).mapValues { (_, it) -> floatArrayOf(it[0] + shift, it[1]) }
+            }
+        assertEquals(listOf("padding"), failing(seeing))
+    }
+
+    @Test
+    fun `the same output for everything fails`() {
+        assertTrue("constant" in failing(FakeEngine { _, _ -> logits(0.25f, -0.5f) }))
+    }
+
+    @Test
+    fun `outputs that are no numbers fail, and say so`() {
+        val result = selfCheck(fakeModel(FakeEngine { _, _ -> logits(Float.NaN, 1f) }, golden))
+        assertEquals(listOf("output", "padding", "constant"), result.rows.filterNot { it.passed }.map { it.name })
+        assertTrue("not finite" in result.said, result.said)
+    }
+
+    @Test
+    fun `an engine that fails is rows with its message, not an exception`() {
+        val result = selfCheck(fakeModel(FakeEngine { _, _ -> throw EngineException("no memory") }, golden))
+        assertEquals(3, result.rows.count { it.measured == "error: no memory" })
+        val odd = selfCheck(fakeModel(FakeEngine { _, _ -> throw IllegalStateException("odd") }, golden))
+        assertEquals(3, odd.rows.count { it.measured == "error: odd" })
+    }
+
+    @Test
+    fun `a tokenizer that gives other ids fails`() {
+        val other =
+            object : Tokenizer by FakeTokenizer() {
+                override fun encode(
+                    text: String,
+                    pair: String?,
+                    limit: Int,
+                    truncation: Truncation,
+                ): Encoding = FakeTokenizer().encode("$text z", pair, limit, truncation)
+            }
+        val rows = selfCheck(fakeModel(manifest = golden, tokenizer = other)).rows
+        assertEquals(listOf("tokenizer" to "2 differ"), rows.filterNot { it.passed }.map { it.name to it.measured })
+    }
+
+    @Test
+    fun `it can be cancelled before every run`() {
+        var asked = 0
+        selfCheck(fakeModel(manifest = golden)) { false.also { asked++ } }
+        for (last in 0 until asked) {
+            var times = 0
+            assertFailsWith<CancellationException> { selfCheck(fakeModel(manifest = golden)) { times++ == last } }
+        }
+    }
+}
