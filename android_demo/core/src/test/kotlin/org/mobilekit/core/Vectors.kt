@@ -3,7 +3,7 @@ package org.mobilekit.core
 import org.mobilekit.core.json.JsonParser
 import java.io.File
 
-/** What Python said of made-up input: the committed part, and what the test target made (property `mobilekit.vectors`). */
+/** What Python said of made-up input: the committed part, and what was made (property `mobilekit.vectors`: a folder). */
 object Vectors {
     /** The contents of the files called [name]: one or two. */
     fun read(name: String): List<Map<String, Any?>> {

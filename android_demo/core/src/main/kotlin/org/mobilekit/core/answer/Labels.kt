@@ -17,8 +17,10 @@ internal fun decodeLabels(
     val values =
         when (problemType) {
             ProblemType.SINGLE_LABEL -> softmax(logits)
+
             // Not 1 / (1 + exp(-x)), which overflows for a very negative logit.
             ProblemType.MULTI_LABEL -> DoubleArray(logits.size) { HALF * (1 + tanh(HALF * logits[it])) }
+
             else -> DoubleArray(logits.size) { logits[it].toDouble() }
         }
     val best = largestOf(values)

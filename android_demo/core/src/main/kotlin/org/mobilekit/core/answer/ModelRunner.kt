@@ -64,8 +64,8 @@ internal class ModelRunner(
         if (values?.size != wanted) {
             val got = if (values == null) outputs.keys.joinToString() else "${values.size}"
             throw ArtifactException(
-                "${manifest.name}: its manifest says that the file gives ${manifest.output.name} of $wanted values at " +
-                    "length $length; it gives $got; export again.",
+                "${manifest.name}: its manifest says that the file gives ${manifest.output.name} of $wanted values " +
+                    "at length $length; it gives $got; export again.",
             )
         }
         val kept = if (manifest.task.perToken) values.copyOf(tokens * manifest.outputSize) else values

@@ -54,12 +54,21 @@ class TextModel(
         val output = runner.run(encoded.ids, encoded.typeIds)
         val items =
             when (manifest.task) {
-                Task.SEQUENCE_CLASSIFICATION ->
+                Task.SEQUENCE_CLASSIFICATION -> {
                     decodeLabels(output, manifest.labels, manifest.problemType, threshold)
-                Task.TOKEN_CLASSIFICATION ->
+                }
+
+                Task.TOKEN_CLASSIFICATION -> {
                     decodeEntities(output, manifest.labels, encoded, text, manifest.tokenizer.prefix.length)
-                Task.QUESTION_ANSWERING -> decodeSpans(output, encoded, pair.orEmpty(), count)
-                else -> emptyList()
+                }
+
+                Task.QUESTION_ANSWERING -> {
+                    decodeSpans(output, encoded, pair.orEmpty(), count)
+                }
+
+                else -> {
+                    emptyList()
+                }
             }
         return Answer(text, items, output, encoded.size, encoded.truncated)
     }
@@ -81,18 +90,33 @@ class TextModel(
         val (task, mask) = manifest.task to tokenizer.maskToken
         val wrong =
             when {
-                pair != null && manifest.tokenizer.pairTemplate.isEmpty() ->
+                pair != null && manifest.tokenizer.pairTemplate.isEmpty() -> {
                     "takes no token types, so it cannot tell a pair of texts apart."
-                pair != null && task == Task.SENTENCE_EMBEDDING ->
+                }
+
+                pair != null && task == Task.SENTENCE_EMBEDDING -> {
                     "embeds one text at a time; to compare texts, give each as a text of its own."
-                pair != null && (task == Task.TOKEN_CLASSIFICATION || task == Task.FILL_MASK) ->
+                }
+
+                pair != null && (task == Task.TOKEN_CLASSIFICATION || task == Task.FILL_MASK) -> {
                     "a ${task.id} model takes one text, not a pair."
-                pair == null && task == Task.QUESTION_ANSWERING ->
+                }
+
+                pair == null && task == Task.QUESTION_ANSWERING -> {
                     "answers a question about a text; give the text as well."
-                manifest.asksToken && mask == null -> "its tokenizer has no mask token, so it cannot be asked."
-                manifest.asksToken && mask !in text ->
+                }
+
+                manifest.asksToken && mask == null -> {
+                    "its tokenizer has no mask token, so it cannot be asked."
+                }
+
+                manifest.asksToken && mask !in text -> {
                     "no mask token in the text; put $mask where the word is missing."
-                else -> return
+                }
+
+                else -> {
+                    return
+                }
             }
         throw InputException("${manifest.name}: $wrong")
     }

@@ -24,13 +24,25 @@ fun Artifact.altered(): List<String> {
 /** Of a folder: over the lines `hex  path`, sorted by the path's bytes. Null for what is neither file nor folder. */
 private fun hashOf(path: File): String? =
     when {
-        path.isFile -> hex(MessageDigest.getInstance(SHA256).apply { updateFrom(path) }.digest())
+        path.isFile -> {
+            hex(MessageDigest.getInstance(SHA256).apply { updateFrom(path) }.digest())
+        }
+
         path.isDirectory -> {
-            val files = path.walkTopDown().filter { it.isFile }.map { it.relativeTo(path).invariantSeparatorsPath to it }
+            val files =
+                path.walkTopDown().filter { it.isFile }.map {
+                    it
+                        .relativeTo(
+                            path,
+                        ).invariantSeparatorsPath to it
+                }
             val lines = files.sortedWith { a, b -> compareUnsigned(a.first.toByteArray(), b.first.toByteArray()) }
             sha256(lines.joinToString("") { (name, file) -> "${hashOf(file)}  $name\n" }.toByteArray())
         }
-        else -> null
+
+        else -> {
+            null
+        }
     }
 
 private fun MessageDigest.updateFrom(file: File) {

@@ -20,8 +20,8 @@ object Artifacts {
     /**
      * Read and validate the manifest of an artifact's [folder]; no other file is opened.
      *
-     * Throws [ArtifactException] where it is missing, too large (over 16 MiB), broken, contradicts itself, is of a newer
-     * schema, or names files outside the folder.
+     * Throws [ArtifactException] where it is missing, too large (over 16 MiB), broken, contradicts itself, is of a
+     * newer schema, or names files outside the folder.
      */
     fun open(folder: File): Artifact {
         val file = File(folder, Manifest.FILE)
@@ -41,7 +41,11 @@ object Artifacts {
             throw ArtifactException("$file: not readable as JSON (${error.message}); export again.", error)
         } catch (error: FaultException) {
             // What is said may hold a text of the file, which may hold anything.
-            val said = error.message.orEmpty().filterNot(::isControl).take(SAID)
+            val said =
+                error.message
+                    .orEmpty()
+                    .filterNot(::isControl)
+                    .take(SAID)
             throw ArtifactException("$file: $said; export again.", error)
         } catch (error: OutOfMemoryError) {
             throw ArtifactException("$file: too large for this device's memory; export again.", error)
@@ -50,7 +54,10 @@ object Artifacts {
 
     private fun utf8(bytes: ByteArray): String =
         try {
-            Charsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString()
+            Charsets.UTF_8
+                .newDecoder()
+                .decode(ByteBuffer.wrap(bytes))
+                .toString()
         } catch (error: CharacterCodingException) {
             throw JsonException("not UTF-8 text")
         }

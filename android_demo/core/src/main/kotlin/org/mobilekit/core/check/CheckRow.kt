@@ -24,6 +24,15 @@ data class SelfCheckResult(
     val said: String
         get() {
             val told = rows.filterNot { it.passed }.ifEmpty { rows.filter { it.name == "output" } }
-            return told.joinToString("; ") { "${it.name}: ${it.measured}" + if (it.limit == "") "" else " (${it.limit})" }
+            return told.joinToString("; ") {
+                "${it.name}: ${it.measured}" +
+                    if (it.limit ==
+                        ""
+                    ) {
+                        ""
+                    } else {
+                        " (${it.limit})"
+                    }
+            }
         }
 }

@@ -8,8 +8,8 @@ import kotlin.math.sign
 import kotlin.math.sqrt
 
 /**
- * What logits say. [width]: values a row, null where each input has one row. [choice]: whether a row is one choice among
- * its columns. [answers]: whether there is an answer to compare. [close]: how near, relative to a row's length, values
+ * What logits say. [width]: values a row, null where each input has one row. [choice]: whether a row is one choice
+ * among its columns. [answers]: whether there is an answer to compare. [close]: how near, relative to a row's length, values
  * may lie to change places.
  */
 internal class Kind(
@@ -23,10 +23,17 @@ internal fun kindOf(manifest: Manifest): Kind {
     val (size, choice) = manifest.labels.size to (manifest.task == Task.TOKEN_CLASSIFICATION)
     val problem = manifest.problemType
     return when (manifest.task) {
-        Task.SEQUENCE_CLASSIFICATION ->
+        Task.SEQUENCE_CLASSIFICATION -> {
             Kind(size, problem == ProblemType.SINGLE_LABEL, problem != ProblemType.REGRESSION, CLOSE)
-        Task.FILL_MASK -> Kind(null, choice = true, answers = true, close = CLOSE)
-        else -> Kind(size, choice, choice, CLOSE_OF_MANY)
+        }
+
+        Task.FILL_MASK -> {
+            Kind(null, choice = true, answers = true, close = CLOSE)
+        }
+
+        else -> {
+            Kind(size, choice, choice, CLOSE_OF_MANY)
+        }
     }
 }
 

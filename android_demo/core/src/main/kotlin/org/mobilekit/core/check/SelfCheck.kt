@@ -9,7 +9,8 @@ import java.util.concurrent.CancellationException
 /**
  * Whether an artifact works on this device, from its manifest alone (docs/checks.md).
  *
- * [cancelled] is asked between runs; throws [CancellationException] where it was, and nothing else: what fails is a row.
+ * [cancelled] is asked between runs; throws [CancellationException] where it was, and nothing else: what
+ * fails is a row.
  */
 fun selfCheck(
     model: TextModel,

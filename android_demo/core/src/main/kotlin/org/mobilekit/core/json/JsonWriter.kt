@@ -11,17 +11,33 @@ private fun StringBuilder.write(
     line: String,
 ) {
     when (value) {
-        null, is Boolean, is Int, is Long -> append(value)
-        is Double -> append(written(value))
-        is String -> writeString(value)
-        is List<*> -> writeAll(value, line, '[', ']') { write(it, "$line ") }
-        is Map<*, *> ->
+        null, is Boolean, is Int, is Long -> {
+            append(value)
+        }
+
+        is Double -> {
+            append(written(value))
+        }
+
+        is String -> {
+            writeString(value)
+        }
+
+        is List<*> -> {
+            writeAll(value, line, '[', ']') { write(it, "$line ") }
+        }
+
+        is Map<*, *> -> {
             writeAll(value.entries.sortedBy { it.key as String }, line, '{', '}') {
                 writeString(it.key as String)
                 append(": ")
                 write(it.value, "$line ")
             }
-        else -> throw IllegalArgumentException("no JSON: ${value.javaClass}")
+        }
+
+        else -> {
+            throw IllegalArgumentException("no JSON: ${value.javaClass}")
+        }
     }
 }
 

@@ -9,7 +9,7 @@ private const val TEACHER = "teacher"
 private val SYSTEMS = setOf(TEACHER, "float", "decoded", ARTIFACT)
 private val VERDICTS = setOf("passed", "unsure", "failed", "constant", "reported")
 
-/** Holds what a manifest says of accuracy against schema and rules; nothing of it is kept. [teacher]: its id, or null. */
+/** Holds accuracy, as a manifest has it, against schema and rules; nothing is kept. [teacher]: its id, or null. */
 internal fun Field.checkAccuracy(
     teacher: String?,
     status: Status,

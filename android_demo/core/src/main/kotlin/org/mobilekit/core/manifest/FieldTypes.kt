@@ -27,7 +27,8 @@ internal fun Field.fileName(): String {
 }
 
 internal fun isFileName(name: String): Boolean =
-    name.length in 1..LONGEST_NAME && name.first().isNameStart() && name.all { it.isNameStart() || it == '.' || it == '-' }
+    name.length in 1..LONGEST_NAME && name.first().isNameStart() &&
+        name.all { it.isNameStart() || it == '.' || it == '-' }
 
 /** A name of a method, a signature or a function, or nothing. */
 internal fun Field.entry(): String {

@@ -13,8 +13,18 @@ internal fun Field.tokenizer(): TokenizerInfo {
     val found =
         members(
             setOf(
-                "type", "file", "vocabulary", "lower_case", "special_ids", "pad_id", "mask_id", "template",
-                "pair_template", "max_length", "prefix", "parity_sha256",
+                "type",
+                "file",
+                "vocabulary",
+                "lower_case",
+                "special_ids",
+                "pad_id",
+                "mask_id",
+                "template",
+                "pair_template",
+                "max_length",
+                "prefix",
+                "parity_sha256",
             ),
         )
     found("parity_sha256").sha256()
@@ -37,7 +47,15 @@ internal fun Field.golden(): Golden {
     val found =
         members(
             setOf(
-                "text", "text_pair", "length", "input_ids", "token_type_ids", "predict", "rows", "columns", "output",
+                "text",
+                "text_pair",
+                "length",
+                "input_ids",
+                "token_type_ids",
+                "predict",
+                "rows",
+                "columns",
+                "output",
             ),
         )
     return Golden(

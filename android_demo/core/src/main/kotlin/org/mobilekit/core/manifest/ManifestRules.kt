@@ -25,11 +25,21 @@ private fun filesFault(manifest: Manifest): String? {
     val lengths = manifest.lengths.map { it.length }
     val missing = listOfNotNull(manifest.tokenizer.file, manifest.tokenizer.vocabulary).firstOrNull { it !in files }
     return when {
-        lengths != lengths.toSortedSet().toList() -> "lengths have to ascend, each once"
-        file in files || file == Manifest.FILE || Manifest.FILE in files ->
+        lengths != lengths.toSortedSet().toList() -> {
+            "lengths have to ascend, each once"
+        }
+
+        file in files || file == Manifest.FILE || Manifest.FILE in files -> {
             "file: '$file' and files name the manifest, or the same file twice"
-        missing != null -> "tokenizer: '$missing' is not among files"
-        else -> null
+        }
+
+        missing != null -> {
+            "tokenizer: '$missing' is not among files"
+        }
+
+        else -> {
+            null
+        }
     }
 }
 
@@ -37,12 +47,21 @@ private fun labelsFault(manifest: Manifest): String? {
     val (task, labels) = manifest.task to manifest.labels
     val labelled = task == Task.SEQUENCE_CLASSIFICATION || task.perToken
     return when {
-        labels.isNotEmpty() != labelled || labels.toSet().size != labels.size ->
+        labels.isNotEmpty() != labelled || labels.toSet().size != labels.size -> {
             "labels: a ${task.id} model has ${if (labelled) "some, each once" else "none"}"
-        labels.any { it.any(::isControl) } -> "labels: one has a line break or a control character"
-        (manifest.problemType == null) == (task == Task.SEQUENCE_CLASSIFICATION) ->
+        }
+
+        labels.any { it.any(::isControl) } -> {
+            "labels: one has a line break or a control character"
+        }
+
+        (manifest.problemType == null) == (task == Task.SEQUENCE_CLASSIFICATION) -> {
             "problem_type: does not fit task ${task.id}"
-        else -> null
+        }
+
+        else -> {
+            null
+        }
     }
 }
 
@@ -53,13 +72,21 @@ internal fun isControl(character: Char): Boolean =
 private fun inputsFault(manifest: Manifest): String? {
     val names = manifest.inputs.map { it.name }
     return when {
-        names.toSet().size != names.size || Manifest.INPUT_IDS !in names || !INPUTS.containsAll(names) ->
+        names.toSet().size != names.size || Manifest.INPUT_IDS !in names || !INPUTS.containsAll(names) -> {
             "inputs: expected input_ids and others of ${INPUTS.joinToString()}, each once"
-        manifest.asksToken != (manifest.task == Task.FILL_MASK) ->
+        }
+
+        manifest.asksToken != (manifest.task == Task.FILL_MASK) -> {
             "inputs: ${Manifest.PREDICT_MASK} does not fit task ${manifest.task.id}"
-        manifest.inputs.any { it.dtype != "int32" || it.shape != listOf(1, null) } ->
+        }
+
+        manifest.inputs.any { it.dtype != "int32" || it.shape != listOf(1, null) } -> {
             "inputs: each has to be int32 [1, length]"
-        else -> null
+        }
+
+        else -> {
+            null
+        }
     }
 }
 
@@ -69,10 +96,17 @@ private fun outputFault(manifest: Manifest): String? {
     val leading = if (task.perToken) listOf(1, null) else listOf(1)
     val (labels, size) = manifest.labels.size to (output.shape.lastOrNull() ?: 0)
     return when {
-        output.name != name || output.shape.dropLast(1) != leading || size == 0 ->
+        output.name != name || output.shape.dropLast(1) != leading || size == 0 -> {
             "outputs: a ${task.id} model has $name of shape [1, ${if (task.perToken) "length, " else ""}size]"
-        labels > 0 && labels != size -> "labels: $labels for an output of $size"
-        else -> null
+        }
+
+        labels > 0 && labels != size -> {
+            "labels: $labels for an output of $size"
+        }
+
+        else -> {
+            null
+        }
     }
 }
 
@@ -119,12 +153,28 @@ private fun goldenFault(
     val values =
         (entry.rows?.size ?: maxOf(rows, 1)).toLong() * (entry.columns?.size ?: manifest.outputSize)
     return when {
-        !fits || entry.tokenTypeIds.size != count -> "its ids, type ids and length do not fit lengths"
-        (entry.predict != null) != asks || (entry.predict ?: 0) >= count ->
+        !fits || entry.tokenTypeIds.size != count -> {
+            "its ids, type ids and length do not fit lengths"
+        }
+
+        (entry.predict != null) != asks || (entry.predict ?: 0) >= count -> {
             "predict does not fit the task, or is beyond its ids"
-        (entry.rows?.max() ?: -1) >= rows -> "rows are beyond its output"
-        (entry.columns?.max() ?: -1) >= manifest.outputSize -> "columns are beyond its output"
-        entry.output.size.toLong() != values -> "has ${entry.output.size} values of output instead of $values"
-        else -> null
+        }
+
+        (entry.rows?.max() ?: -1) >= rows -> {
+            "rows are beyond its output"
+        }
+
+        (entry.columns?.max() ?: -1) >= manifest.outputSize -> {
+            "columns are beyond its output"
+        }
+
+        entry.output.size.toLong() != values -> {
+            "has ${entry.output.size} values of output instead of $values"
+        }
+
+        else -> {
+            null
+        }
     }
 }

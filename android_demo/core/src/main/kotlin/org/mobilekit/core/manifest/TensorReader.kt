@@ -70,7 +70,7 @@ private fun TensorEntry.contradiction(): String? {
     return when {
         kind != QUANTIZED && (groups != null || levels != null) -> "groups and levels do not fit $kind"
         kind != CLUSTERED && codebooks != null -> "codebooks do not fit $kind"
-        kind == CLUSTERED && (codebooks == null || rows % codebooks != 0) -> "its codebooks do not divide its $rows rows"
+        kind == CLUSTERED && (codebooks == null || rows % codebooks != 0) -> "its codebooks do not divide $rows rows"
         else -> null
     }
 }

@@ -20,8 +20,8 @@ class Benchmark(
     /**
      * Measure all [contenders]; one that fails becomes a row with its error, and the others go on.
      *
-     * Artifacts of questions or masked words read other texts than the rest: the texts that most of them read are timed,
-     * by those that read them. [cancelled] is asked between runs; throws [java.util.concurrent.CancellationException]
+     * Artifacts of questions or masked words read other texts than the rest: the texts that most read are timed, by
+     * those that read them. [cancelled] is asked between runs; throws [java.util.concurrent.CancellationException]
      * where it was, and [InputException] for names that no report takes; all engines are closed whatever happens.
      */
     fun run(
@@ -43,7 +43,11 @@ class Benchmark(
                 val able = subjects.filter { it.can(work, texts) }
                 measureInTurn(able, work) { steps.working("${work.doing}, ${able.size} in turn", i + it, works.size) }
             }
-            return BenchmarkResult(protocol.copy(texts = texts), subjects.map { it.measured() }, ratios(subjects, works))
+            return BenchmarkResult(
+                protocol.copy(texts = texts),
+                subjects.map { it.measured() },
+                ratios(subjects, works),
+            )
         } finally {
             subjects.forEach { it.close() }
         }
@@ -52,7 +56,11 @@ class Benchmark(
     private fun refuseNames(names: List<String>) {
         val wrong =
             names.firstOrNull { it.length !in 1..MOST_NAME || it.any(::isControl) }
-                ?: names.groupBy { it }.values.firstOrNull { it.size > 1 }?.first()
+                ?: names
+                    .groupBy { it }
+                    .values
+                    .firstOrNull { it.size > 1 }
+                    ?.first()
         if (wrong != null) throw InputException("'$wrong': names of a report are short, and each is there once.")
     }
 
@@ -70,7 +78,11 @@ class Benchmark(
         subjects: List<Subject>,
         texts: Texts?,
     ): List<Work> {
-        val lengths = subjects.flatMap { subject -> subject.contender.artifact.manifest.lengths.map { it.length } }
+        val lengths =
+            subjects.flatMap { subject ->
+                subject.contender.artifact.manifest.lengths
+                    .map { it.length }
+            }
         val works = lengths.toSortedSet().map { Work.Length(it) } + listOf(Work.Rows, Work.Pipeline)
         return works.filter { work -> subjects.any { it.can(work, texts) } }
     }

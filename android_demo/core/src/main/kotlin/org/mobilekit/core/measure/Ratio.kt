@@ -4,7 +4,7 @@ import java.util.Random
 import kotlin.math.exp
 import kotlin.math.ln
 
-/** How many times as long a [row] takes as the [base] at a [work]: [median] over rounds, 95 % interval [low]..[high]. */
+/** How many times as long a [row] takes as [base] at a [work]: [median] over rounds, 95 % interval [low]..[high]. */
 data class Ratio(
     val row: String,
     val base: String,

@@ -115,10 +115,17 @@ internal class Subject(
             val model = checkNotNull(model)
             val times =
                 when (work) {
-                    is Work.Length -> runs(model, prepared.single())
-                    Work.Rows -> listOf(prepared.map { time { model.engine.run(it.length, it.inputs) } }.average())
-                    Work.Pipeline ->
+                    is Work.Length -> {
+                        runs(model, prepared.single())
+                    }
+
+                    Work.Rows -> {
+                        listOf(prepared.map { time { model.engine.run(it.length, it.inputs) } }.average())
+                    }
+
+                    Work.Pipeline -> {
                         listOf(checkNotNull(texts).items.map { time { model.answer(it.text, it.pair) } }.average())
+                    }
                 }
             rounds.getValue(work.name).add(times)
         }
@@ -131,7 +138,13 @@ internal class Subject(
         return minOf(
             bursts.size.toDouble() / Protocol.LEAST_ROUNDS,
             if (runs >= protocol.leastRuns) 1.0 else runs.toDouble() / protocol.leastRuns,
-            if (milliseconds >= protocol.leastSeconds * SECOND) 1.0 else milliseconds / (protocol.leastSeconds * SECOND),
+            if (milliseconds >=
+                protocol.leastSeconds * SECOND
+            ) {
+                1.0
+            } else {
+                milliseconds / (protocol.leastSeconds * SECOND)
+            },
         ).coerceAtMost(1.0)
     }
 
@@ -180,7 +193,13 @@ internal class Subject(
         model: TextModel,
         length: Int,
     ): Prepared {
-        val ids = IntArray(length) { manifest.golden.first().inputIds.first() }
+        val ids =
+            IntArray(length) {
+                manifest.golden
+                    .first()
+                    .inputIds
+                    .first()
+            }
         return Prepared(length, model.runner.padded(ids, IntArray(length), length))
     }
 

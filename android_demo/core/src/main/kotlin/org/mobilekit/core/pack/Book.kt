@@ -77,7 +77,11 @@ internal class Book(
         ): ByteArray {
             if (symbols == 1) return ByteArray(0)
             val packed = fields.take((symbols + 1) / 2)
-            if (symbols % 2 == 1 && packed.last().toInt() shr 4 and NIBBLE != 0) damaged("a book is longer than it says")
+            if (symbols % 2 == 1 &&
+                packed.last().toInt() shr 4 and NIBBLE != 0
+            ) {
+                damaged("a book is longer than it says")
+            }
             val lengths = ByteArray(symbols) { (packed[it / 2].toInt() shr 4 * (it % 2) and NIBBLE).toByte() }
             val used = lengths.sumOf { if (it > 0) 1 shl (MOST_LENGTH - it) else 0 }
             if (used != 1 shl MOST_LENGTH) damaged("a book's code is not complete")

@@ -30,8 +30,14 @@ internal class Decoding(
         val data = next(stream.size)
         if (crc(data) != stream.crc) damaged("a part of it has another checksum")
         return when (stream.coding) {
-            PackStream.RAW -> data
-            PackStream.DEFLATE -> inflated(data, length)
+            PackStream.RAW -> {
+                data
+            }
+
+            PackStream.DEFLATE -> {
+                inflated(data, length)
+            }
+
             else -> {
                 val escapes = stream.escapes?.let { stream(it, stream.escapeCount) } ?: ByteArray(0)
                 decoder(checkNotNull(stream.book)).decode(data, length, escapes)

@@ -69,8 +69,7 @@ internal class Directory(
             }
 
     /** sha256 over a line for each file, as a folder's in a manifest. */
-    fun sha256Lines(): String =
-        sha256(files.joinToString("") { "${hex(it.sha256)}  ${it.name}\n" }.toByteArray())
+    fun sha256Lines(): String = sha256(files.joinToString("") { "${hex(it.sha256)}  ${it.name}\n" }.toByteArray())
 
     private fun file(): PackFile {
         val name = nameOf(fields.take(fields.u16()))
@@ -87,7 +86,10 @@ internal class Directory(
         if (length > MOST_LENGTH) damaged("a segment has $length bytes")
         val planes = fields.u8()
         if (planes !in PLANES || planes > length) damaged("a segment of $length bytes has $planes planes")
-        return Segment(length.toInt(), List(planes) { stream(planeLength(length.toInt(), it, planes), escaped = false) })
+        return Segment(
+            length.toInt(),
+            List(planes) { stream(planeLength(length.toInt(), it, planes), escaped = false) },
+        )
     }
 
     /** [decoded]: bytes it decodes to. [escaped]: whether they are escapes of another one. */

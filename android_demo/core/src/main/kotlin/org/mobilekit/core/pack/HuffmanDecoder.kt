@@ -115,6 +115,10 @@ internal class HuffmanDecoder(
         found: ByteArray,
         escaped: ByteArray,
     ) {
+        if (book.group == 1 && book.escape < 0) {
+            for (i in found.indices) found[i] = values[symbols[i].toInt()].toByte()
+            return
+        }
         var taken = 0
         var at = 0
         for (symbol in symbols) {

@@ -16,12 +16,17 @@ internal fun nameOf(bytes: ByteArray): String {
     if (bytes.size > MOST_NAME) damaged("a name has ${bytes.size} bytes")
     val name =
         try {
-            Charsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString()
+            Charsets.UTF_8
+                .newDecoder()
+                .decode(ByteBuffer.wrap(bytes))
+                .toString()
         } catch (error: CharacterCodingException) {
             damaged("a name is not UTF-8")
         }
     val parts = name.split('/')
-    if (name.any { it == '\\' || it == ':' || isControl(it) } || parts.any { it.isEmpty() || it == "." || it == ".." }) {
+    if (name.any { it == '\\' || it == ':' || isControl(it) } ||
+        parts.any { it.isEmpty() || it == "." || it == ".." }
+    ) {
         damaged("a name would leave the folder, or has characters that no name has")
     }
     if (parts.any { it.toByteArray().size > MOST_PART }) damaged("a part of a name has over $MOST_PART bytes")

@@ -49,7 +49,10 @@ object Unpacker {
             }
             if (!beside.renameTo(into)) throw IOException("it cannot be renamed to its place")
         } catch (error: NewerPackException) {
-            throw ArtifactException("$pack: version ${error.version} is newer than this app reads; upgrade the app.", error)
+            throw ArtifactException(
+                "$pack: version ${error.version} is newer than this app reads; upgrade the app.",
+                error,
+            )
         } catch (error: DamagedException) {
             throw ArtifactException("$pack: damaged: ${error.message}; copy or download it again.", error)
         } catch (error: IOException) {
@@ -82,7 +85,11 @@ object Unpacker {
         progress(done, reader.totalBytes)
         for (about in reader.files) {
             val file = File(folder, about.name)
-            if (!file.parentFile.isDirectory && !file.parentFile.mkdirs()) throw IOException("no folder for ${about.name}")
+            if (!file.parentFile.isDirectory &&
+                !file.parentFile.mkdirs()
+            ) {
+                throw IOException("no folder for ${about.name}")
+            }
             val digest = MessageDigest.getInstance(SHA256)
             file.outputStream().use { stream ->
                 for (segment in about.segments) {

@@ -42,14 +42,17 @@ class Report(
             ),
         )
 
-    /** Write it beside [file] and rename, in the place of what is there; throws [InputException] where the disk refuses. */
+    /** Write it beside [file] and rename, in its place; throws [InputException] where the disk refuses. */
     fun write(file: File) {
         val beside = File(file.absoluteFile.parentFile, ".${file.name}.writing")
         try {
             beside.writeText(toJson())
             if (!beside.renameTo(file)) throw IOException("it cannot be renamed to its place")
         } catch (error: IOException) {
-            throw InputException("$file: cannot be written (${error.message}); make room, or choose another folder.", error)
+            throw InputException(
+                "$file: cannot be written (${error.message}); make room, or choose another folder.",
+                error,
+            )
         } finally {
             beside.delete()
         }

@@ -133,16 +133,35 @@ class TextModelTest {
             )
         for ((model, part) in told) assertIn(part, assertFailsWith<InputException> { model.answer("a", "b") })
         assertIn("give the text", assertFailsWith<InputException> { fakeModel(manifest = asker).answer("a") })
-        assertIn("put [M] where", assertFailsWith<InputException> { fakeModel(manifest = filler, tokenizer = mask).answer("a") })
+        assertIn(
+            "put [M] where",
+            assertFailsWith<InputException> {
+                fakeModel(manifest = filler, tokenizer = mask).answer("a")
+            },
+        )
         assertIn("no mask token", assertFailsWith<InputException> { fakeModel(manifest = filler).answer("a") })
         val cut = "a ".repeat(99) + "[M]"
-        assertIn("was cut", assertFailsWith<InputException> { fakeModel(manifest = filler, tokenizer = mask).answer(cut) })
+        assertIn(
+            "was cut",
+            assertFailsWith<InputException> { fakeModel(manifest = filler, tokenizer = mask).answer(cut) },
+        )
     }
 
     @Test
     fun `an output of another size or name, or that is no number, is told`() {
         val wrong = listOf(mapOf("logits" to FloatArray(3)), mapOf("other" to FloatArray(2)), emptyMap())
-        for (outputs in wrong) assertFailsWith<ArtifactException> { fakeModel(FakeEngine { _, _ -> outputs }).answer("x") }
+        for (outputs in wrong) {
+            assertFailsWith<ArtifactException> {
+                fakeModel(
+                    FakeEngine {
+                        _,
+                        _,
+                        ->
+                        outputs
+                    },
+                ).answer("x")
+            }
+        }
         for (value in listOf(Float.NaN, Float.POSITIVE_INFINITY)) {
             val engine = FakeEngine { _, _ -> mapOf("logits" to floatArrayOf(0f, value)) }
             assertIn("not finite", assertFailsWith<EngineException> { fakeModel(engine).answer("x") })

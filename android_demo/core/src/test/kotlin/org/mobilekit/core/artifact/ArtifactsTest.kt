@@ -22,7 +22,8 @@ class ArtifactsTest {
 
     private val file by lazy { File(temporary.root, "manifest.json") }
 
-    private fun refusal(): String = assertFailsWith<ArtifactException> { Artifacts.open(temporary.root) }.message.orEmpty()
+    private fun refusal(): String =
+        assertFailsWith<ArtifactException> { Artifacts.open(temporary.root) }.message.orEmpty()
 
     @Test
     fun `a manifest is read as it is written`() {
@@ -30,7 +31,12 @@ class ArtifactsTest {
         val artifact = Artifacts.open(temporary.root)
         assertEquals("fake-int8" to "tflite", artifact.manifest.name to artifact.manifest.target)
         assertEquals(listOf(8 to "len_8", 16 to "len_16"), artifact.manifest.lengths.map { it.length to it.entry })
-        assertEquals(listOf(1, null), artifact.manifest.inputs.first().shape)
+        assertEquals(
+            listOf(1, null),
+            artifact.manifest.inputs
+                .first()
+                .shape,
+        )
         assertEquals(16 to 2, artifact.manifest.maxLength to artifact.manifest.outputSize)
         assertEquals(File(temporary.root, "tokenizer.json"), artifact.tokenizerFile)
     }
@@ -51,7 +57,12 @@ class ArtifactsTest {
         file.delete()
         RandomAccessFile(file, "rw").use { it.setLength((16L shl 20) + 1) }
         assertTrue("too many" in refusal())
-        for (bytes in listOf(byteArrayOf(), byteArrayOf(-1), "\"\\ud800\"".toByteArray(), "[".repeat(99_999).toByteArray())) {
+        for (bytes in listOf(
+            byteArrayOf(),
+            byteArrayOf(-1),
+            "\"\\ud800\"".toByteArray(),
+            "[".repeat(99_999).toByteArray(),
+        )) {
             file.writeBytes(bytes)
             assertTrue("JSON" in refusal())
         }
@@ -79,7 +90,9 @@ class ArtifactsTest {
     fun `weights decide the precision`() {
         fun precision(vararg bits: Pair<String, Long>): Precision {
             val tensor = Vectors.listOf<Map<String, Any?>>(plainManifest["tensors"]).first()
-            return manifestOf("tensors" to bits.map { tensor + mapOf("kind" to it.first, "bits" to it.second) }).precision
+            return manifestOf(
+                "tensors" to bits.map { tensor + mapOf("kind" to it.first, "bits" to it.second) },
+            ).precision
         }
         assertEquals(Precision.SINGLE, precision("dense" to 32L))
         assertEquals(Precision.HALF, precision("dense" to 16L, "dense" to 32L))
@@ -102,7 +115,8 @@ class ArtifactsTest {
         model.delete()
         for (name in listOf("b/é", "b/z", "B")) File(model, name).apply { parentFile.mkdirs() }.writeText(name)
         val lines = listOf("B", "b/z", "b/é").joinToString("") { "${sha256(it.toByteArray())}  $it\n" }
-        val whole = Artifact(artifact.folder, manifestOf("sha256" to sha256(lines.toByteArray()), "files" to plainFiles))
+        val whole =
+            Artifact(artifact.folder, manifestOf("sha256" to sha256(lines.toByteArray()), "files" to plainFiles))
         assertEquals(emptyList(), whole.altered())
     }
 

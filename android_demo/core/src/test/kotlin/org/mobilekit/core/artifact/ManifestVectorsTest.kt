@@ -21,7 +21,10 @@ class ManifestVectorsTest {
             bases.forEach { assertEquals(null, refusal(it)) }
             val cases = Vectors.listOf<List<Any>>(vectors["cases"])
             assertTrue(cases.size >= 200)
-            val wrong = cases.mapNotNull { (base, at, cut, put, accepted) -> verdict(bases, base, at, cut, put, accepted) }
+            val wrong =
+                cases.mapNotNull { (base, at, cut, put, accepted) ->
+                    verdict(bases, base, at, cut, put, accepted)
+                }
             assertTrue(wrong.isEmpty(), "${wrong.size} of ${cases.size}:\n${wrong.take(8).joinToString("\n")}")
         }
     }

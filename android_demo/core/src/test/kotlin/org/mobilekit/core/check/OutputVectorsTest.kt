@@ -2,8 +2,8 @@ package org.mobilekit.core.check
 
 import org.junit.Test
 import org.mobilekit.core.Vectors
-import org.mobilekit.core.manifestOf
 import org.mobilekit.core.manifest.Manifest
+import org.mobilekit.core.manifestOf
 import org.mobilekit.core.plainManifest
 import kotlin.test.assertEquals
 import kotlin.test.assertTrue
@@ -15,7 +15,10 @@ class OutputVectorsTest {
         val cases = Vectors.read("checks.json").flatMap { Vectors.listOf<Map<String, Any?>>(it["cases"]) }
         assertTrue(cases.size >= 40)
         for (case in cases) {
-            val outputs = Vectors.listOf<List<Number>>(case["outputs"]).map { row -> FloatArray(row.size) { row[it].toFloat() } }
+            val outputs =
+                Vectors.listOf<List<Number>>(case["outputs"]).map { row ->
+                    FloatArray(row.size) { row[it].toFloat() }
+                }
             val row = checkOutput(manifest(case), outputs)
             assertEquals(case["passed"], row.passed, "$row $case")
             assertEquals(case["measured"].toString().replace("%", " %"), row.measured, "$case")
@@ -33,7 +36,8 @@ class OutputVectorsTest {
             Vectors.listOf<Map<String, Any?>>(case["golden"]).map {
                 val ids = listOf(2L, 5L, 3L)
                 val input = mapOf("text" to "x", "text_pair" to null, "length" to 8L, "input_ids" to ids)
-                input + mapOf("token_type_ids" to ids.map { 0L }, "predict" to if (task == "fill-mask") 1L else null) + it
+                input + mapOf("token_type_ids" to ids.map { 0L }, "predict" to if (task == "fill-mask") 1L else null) +
+                    it
             }
         val tolerance = mapOf("metric" to case["metric"], "limit" to case["limit"])
         return manifestOf(

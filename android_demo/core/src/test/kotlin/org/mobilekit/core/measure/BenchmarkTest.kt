@@ -40,7 +40,12 @@ class BenchmarkTest {
         // x goes through 8, x y through 16.
         assertEquals(Statistics(3.0, 3.0, 3.0, 0.0, 17), found.textRun?.copy(spread = 0.0))
         assertEquals(17, found.textPipeline?.runs)
-        assertTrue(found.selfCheck?.rows.orEmpty().isNotEmpty())
+        assertTrue(
+            found.selfCheck
+                ?.rows
+                .orEmpty()
+                .isNotEmpty(),
+        )
     }
 
     @Test
@@ -96,10 +101,23 @@ class BenchmarkTest {
         val found = benchmarkOf(clock, protocol).run(contenders)
         assertEquals(contenders.map { it.name }, found.measured.map { it.contender.name })
         val errors = found.measured.map { it.error.orEmpty() }
-        listOf("cannot load", "odd", "no memory", "altered", "tokenizer.json: missing", "gave up", "").zip(errors) { part, error ->
+        listOf(
+            "cannot load",
+            "odd",
+            "no memory",
+            "altered",
+            "tokenizer.json: missing",
+            "gave up",
+            "",
+        ).zip(errors) { part, error ->
             assertTrue(part in error && (part != "" || error == ""), "$part: $error")
         }
-        assertEquals(setOf(8, 16), found.measured.last().lengths.keys)
+        assertEquals(
+            setOf(8, 16),
+            found.measured
+                .last()
+                .lengths.keys,
+        )
         assertTrue(found.measured.dropLast(1).all { it.lengths.isEmpty() && it.textRun == null })
         assertEquals(emptyList(), found.ratios)
     }
@@ -127,7 +145,13 @@ class BenchmarkTest {
         val memory = MemoryReader { if (readings++ == 0) Memory(100, 50) else Memory(130, 90) }
         val found = benchmarkOf(clock, protocol, memory).run(listOf(contender("a", library))).measured.single()
         assertEquals(MemoryUse(150, 30, 40), found.memory)
-        assertNull(benchmarkOf(clock, protocol).run(listOf(contender("a", library))).measured.single().memory)
+        assertNull(
+            benchmarkOf(clock, protocol)
+                .run(listOf(contender("a", library)))
+                .measured
+                .single()
+                .memory,
+        )
     }
 
     @Test

@@ -45,9 +45,10 @@ class PackVectorsTest {
         assertTrue(refused.size >= 70)
         for (about in refused) {
             val pack = File(folder, about["pack"] as String)
-            val error = assertFailsWith<ArtifactException>("${about["pack"]}: ${about["about"]}") {
-                Unpacker.unpack(pack, into)
-            }
+            val error =
+                assertFailsWith<ArtifactException>("${about["pack"]}: ${about["about"]}") {
+                    Unpacker.unpack(pack, into)
+                }
             assertTrue('\n' !in error.message.orEmpty())
             assertEquals(emptyList(), temporary.root.list()?.toList(), "${about["pack"]}")
         }

@@ -18,7 +18,11 @@ class UnpackerTest {
     private val pack = File(Vectors.root, "tests/vectors/pack/folder.mkpack")
     private val into by lazy { File(temporary.root, "into") }
 
-    private fun left(): List<String> = temporary.root.list()?.toList().orEmpty()
+    private fun left(): List<String> =
+        temporary.root
+            .list()
+            ?.toList()
+            .orEmpty()
 
     @Test
     fun `progress reaches all bytes, step by step`() {

@@ -45,7 +45,8 @@ class ReportTest {
         val clock = FakeClock()
         val steady = libraryOf(clock, load = 12.5) { _, length -> length / 4.0 }
         val drifting = libraryOf(clock, load = 30.0) { number, length -> length / 8.0 + number % 7 / 10.0 }
-        val broken = FakeLibrary { throw EngineException("the file is of a newer version;\nupdate the app. " + "x".repeat(400)) }
+        val broken =
+            FakeLibrary { throw EngineException("the file is of a newer version;\nupdate the app. " + "x".repeat(400)) }
         val texts = Texts("made-up", listOf(TextItem("x"), TextItem("x \"y\" é😀"), TextItem("x y")))
         var bytes = 1000L
         val memory = MemoryReader { Memory(bytes, bytes / 2).also { bytes += 600 } }
@@ -66,7 +67,9 @@ class ReportTest {
         if (written != committed) {
             val file = File("target/synthetic.json").apply { parentFile.mkdirs() }
             file.writeText(written)
-            throw AssertionError("it is another one: if that is meant, copy ${file.absolutePath} to src/test/resources/report")
+            throw AssertionError(
+                "it is another one: if that is meant, copy ${file.absolutePath} to src/test/resources/report",
+            )
         }
     }
 
@@ -89,7 +92,13 @@ class ReportTest {
 
     @Test
     fun `texts of a device stay within what a report takes`() {
-        val odd = device.copy(name = "a\u0000b" + "x".repeat(298) + "😀", processor = "", thermalBefore = "", machine = "m")
+        val odd =
+            device.copy(
+                name = "a\u0000b" + "x".repeat(298) + "😀",
+                processor = "",
+                thermalBefore = "",
+                machine = "m",
+            )
         val result = result()
         val written = Report(true, 0, "", odd, emptyMap(), result).toJson()
         assertTrue("\"name\": \"ab${"x".repeat(298)}\"" in written)
