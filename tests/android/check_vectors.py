@@ -23,7 +23,7 @@ from export.thresholds import Tolerance
 from mobilekit.artifact import Artifact, Manifest
 
 Json = dict[str, Any]
-COMMITTED = 40
+COMMITTED = 60
 NAME = "checks.json"
 _KINDS = (
     ("sentence-embedding", None),
@@ -46,6 +46,9 @@ def case(chance: random.Random) -> Json:
     shape, count = ([3, size] if per_token else [size]), chance.randint(1, 4)
     noise = chance.choice((0.0, 1e-4, 1e-3, 1e-2, 3e-2, 0.1, 0.5))
     offset = chance.choice((0.0, 0.0, 0.0, 30.0))
+    if chance.random() < 0.25:
+        # A common offset hides everything from the cosine.
+        (metric, limit), offset, noise = _TOLERANCES[2], 30.0, 0.5
     golden, outputs = [], []
     for _ in range(count):
         expected = (numbers.normal(size=shape) * 2 + offset).astype(np.float32)

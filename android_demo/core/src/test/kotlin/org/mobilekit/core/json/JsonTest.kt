@@ -7,7 +7,7 @@ import kotlin.test.assertFailsWith
 class JsonTest {
     @Test
     fun `values are read as Python reads them`() {
-        val text = """ {"a":[1, -0, 2.50, 1e2, 12345678901234567890,true,null], "a\u00e9\n":"x\ud83d\ude00\/", "b":{}}"""
+        val text = """ {"a":[1, -0, 2.50, 1e2, 12345678901234567890,true,null],"a\u00e9\n":"x\ud83d\ude00\/", "b":{}}"""
         val wanted =
             mapOf(
                 "a" to listOf(1L, 0L, 2.5, 100.0, 12345678901234567890.0, true, null),
