@@ -28,7 +28,22 @@ from mobilekit.text.tokenizer import EncodedText
 Json = dict[str, Any]
 COMMITTED = 12
 NAME = "answers.json"
-_WORDS = ["Ada", "Löve", "in", "東京", "👩‍🚀", "São", "x", "1984", "o'clock", "Ünïted", "ab\u00a0c", "𝒳𝒴", "\u0085", "שלום"]
+_WORDS = [
+    "Ada",
+    "Löve",
+    "in",
+    "東京",
+    "👩‍🚀",
+    "São",
+    "x",
+    "1984",
+    "o'clock",
+    "Ünïted",
+    "ab\u00a0c",
+    "𝒳𝒴",
+    "\u0085",
+    "שלום",
+]
 _LABELS = (
     ("O", "B-PER", "I-PER", "B-LOC", "I-LOC"),
     ("O", "B-PER", "I-PER", "E-PER", "S-PER"),
@@ -108,7 +123,11 @@ def labels(chance: random.Random) -> Json:
 
 def entities(chance: random.Random) -> Json:
     """BIO, BIOES, BILOU, plain tags and parts of speech; with a prefix before the text or none."""
-    names, prefix, text = chance.choice(_LABELS), chance.choice(("", "", "query: ")), _text(chance, chance.randint(0, 9))
+    names, prefix, text = (
+        chance.choice(_LABELS),
+        chance.choice(("", "", "query: ")),
+        _text(chance, chance.randint(0, 9)),
+    )
     encoded = _encoded(chance, [prefix + text])
     logits = _logits(chance, len(encoded.words), len(names))
     items = decode_entities(logits, names, encoded, text, len(prefix))

@@ -41,7 +41,10 @@ def case(chance: random.Random) -> Json:
     """One artifact's golden outputs, and what an engine gives for them."""
     numbers = np.random.default_rng(chance.randrange(2**32))
     (task, problem), (metric, limit) = chance.choice(_KINDS), chance.choice(_TOLERANCES)
-    per_token, size = task in ("token-classification", "question-answering"), 2 if problem is None else chance.randint(1, 4)
+    per_token, size = (
+        task in ("token-classification", "question-answering"),
+        2 if problem is None else chance.randint(1, 4),
+    )
     size = 40 if task == "fill-mask" else size
     shape, count = ([3, size] if per_token else [size]), chance.randint(1, 4)
     noise = chance.choice((0.0, 1e-4, 1e-3, 1e-2, 3e-2, 0.1, 0.5))

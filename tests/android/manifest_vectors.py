@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
-import os
 import random
 import sys
 import tempfile
@@ -30,13 +29,93 @@ Json = dict[str, Any]
 COMMITTED = 120
 NAME = "manifests.json"
 _SHA = "0" * 64
-_EDGES = [0, -1, 1, 2, 3, 1.0, 2.0, 8.0, 0.5, 2**31 - 1, 2**31, 2**53 - 1, 2**53, 2**63, 10**30, 10**400, -(2**63), 1e308]
+_EDGES: list[Any] = [
+    0,
+    -1,
+    1,
+    2,
+    3,
+    1.0,
+    2.0,
+    8.0,
+    0.5,
+    2**31 - 1,
+    2**31,
+    2**53 - 1,
+    2**53,
+    2**63,
+    10**30,
+    10**400,
+    -(2**63),
+    1e308,
+]
 _EDGES += [-0.0, float("nan"), float("inf"), float("-inf"), None, True, False, [], {}, "", "x", "length", "logits"]
-_EDGES += ["input_ids", "predict_mask", "manifest.json", "model.tflite", "../x", "a/b", ".a", "a\nb", "a\n", "é", "x" * 200]
-_EDGES += ["x" * 201, "x" * 255, "x" * 256, "\ud800", "😀" * 255, "\u2028", "\u007f", "0" * 64, "0" * 63, "A" * 64, [1, 2]]
+_EDGES += [
+    "input_ids",
+    "predict_mask",
+    "manifest.json",
+    "model.tflite",
+    "../x",
+    "a/b",
+    ".a",
+    "a\nb",
+    "a\n",
+    "é",
+    "x" * 200,
+]
+_EDGES += [
+    "x" * 201,
+    "x" * 255,
+    "x" * 256,
+    "\ud800",
+    "😀" * 255,
+    "\u2028",
+    "\u007f",
+    "0" * 64,
+    "0" * 63,
+    "A" * 64,
+    [1, 2],
+]
 _EDGES += [{"a": 1}, [[]], "fill-mask", "passed", "artifact", "teacher", "cosine", "int32", "dense", "clustered"]
-_TEXTS = ["", " ", "\t", "\ufeff", "\u00a0", "\0", ",", ":", "{", "}", "[", "]", '"', "\\", "\\u", "\\ud83d", "\\ude00", "0"]
-_TEXTS += ["-", "+", ".", "e5", "E-1", "01", "1.", ".5", "NaN", "nan", "Infinity", "tru", "nul", "/*x*/", "\n", "\x1f", "é"]
+_TEXTS = [
+    "",
+    " ",
+    "\t",
+    "\ufeff",
+    "\u00a0",
+    "\0",
+    ",",
+    ":",
+    "{",
+    "}",
+    "[",
+    "]",
+    '"',
+    "\\",
+    "\\u",
+    "\\ud83d",
+    "\\ude00",
+    "0",
+]
+_TEXTS += [
+    "-",
+    "+",
+    ".",
+    "e5",
+    "E-1",
+    "01",
+    "1.",
+    ".5",
+    "NaN",
+    "nan",
+    "Infinity",
+    "tru",
+    "nul",
+    "/*x*/",
+    "\n",
+    "\x1f",
+    "é",
+]
 
 
 def bases() -> list[Json]:
@@ -219,9 +298,15 @@ def accepted(text: str, folder: Path) -> bool:
 
 def splice(base: str, text: str) -> tuple[int, int, str]:
     """What makes of one text another one: where, how many characters are replaced, and by what."""
-    at = len(os.path.commonprefix([base, text]))
-    tail = len(os.path.commonprefix([base[at:][::-1], text[at:][::-1]]))
+    at = _alike(base, text)
+    tail = _alike(base[at:][::-1], text[at:][::-1])
     return at, len(base) - at - tail, text[at : len(text) - tail]
+
+
+def _alike(one: str, other: str) -> int:
+    """How many characters they begin with in common."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def vectors(count: int) -> str:
