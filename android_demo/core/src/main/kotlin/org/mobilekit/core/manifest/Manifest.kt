@@ -39,7 +39,10 @@ data class Port(
     val dtype: String,
     val shape: List<Int?>,
     val meaning: String,
-)
+) {
+    /** How many values it has at an exported [length]. */
+    fun size(length: Int): Int = shape.fold(1) { size, dimension -> size * (dimension ?: length) }
+}
 
 /** An exported length and the method, signature or function that takes it (empty: the file's only one). */
 data class EntryPoint(
