@@ -211,9 +211,12 @@ def _linear(low: Lowering, node: Node, source: Node, weight: Node, bias: Node | 
     matrix = low.matrix(weight)
     if source.target is fixed.dequantize_per_tensor.default:
         return _static_linear(low, node, source, weight, bias)
-    added = None if bias is None else low.value(bias)
-    version = 1 if matrix.type == _FLOAT32 else _PER_CHANNEL_LINEAR
-    return low.emit("FULLY_CONNECTED", node, low.value(source), matrix, added, version=version)
+    operands = (low.value(source), matrix, None if bias is None else low.value(bias))
+    if matrix.type == _FLOAT32:
+        return low.emit("FULLY_CONNECTED", node, *operands)
+    # The ranges of activations need not be symmetric: where they have to be, the built-in kernels for ARM leave the
+    # rows' scales out (seen to LiteRT 2.2). They run where XNNPACK does not take these products: below LiteRT 2.0.
+    return low.emit("FULLY_CONNECTED", node, *operands, version=_PER_CHANNEL_LINEAR, asymmetricQuantizeInputs=True)
 
 
 def _static_linear(low: Lowering, node: Node, source: Node, weight: Node, bias: Node | None) -> Value:
