@@ -1,0 +1,85 @@
+package org.mobilekit.core.text.normalize
+
+/**
+ * A text while it is normalised: code points, and for each the part of the original text that it came from.
+ *
+ * The first [size] of [points], [starts] and [ends] count; the latter two are in code points of the original. [origin] is
+ * where this part of the original begins.
+ */
+internal class AlignedText(
+    capacity: Int,
+    val origin: Int = 0,
+) {
+    var points = IntArray(capacity)
+        private set
+    var starts = IntArray(capacity)
+        private set
+    var ends = IntArray(capacity)
+        private set
+    var size = 0
+        private set
+
+    fun add(
+        point: Int,
+        start: Int,
+        end: Int,
+    ) {
+        if (size == points.size) grow()
+        points[size] = point
+        starts[size] = start
+        ends[size] = end
+        size++
+    }
+
+    /** Adds the characters [from] until [to] of [other]. */
+    fun addAll(
+        other: AlignedText,
+        from: Int,
+        to: Int,
+    ) {
+        while (size + to - from > points.size) grow()
+        other.points.copyInto(points, size, from, to)
+        other.starts.copyInto(starts, size, from, to)
+        other.ends.copyInto(ends, size, from, to)
+        size += to - from
+    }
+
+    /** Writes what [changes] say instead of this text, aligned as the reference library aligns it. */
+    fun apply(changes: Changes) {
+        // The library looks for the first character that came from something, and leaves what is before it as it is.
+        var kept = 0
+        while (kept < size && starts[kept] == ends[kept]) kept++
+        val made = AlignedText(kept + changes.size, origin)
+        made.addAll(this, 0, kept)
+        var at = minOf(kept + changes.removedFirst, size)
+        for (i in 0 until changes.size) {
+            val change = changes.changes[i]
+            val from = if (change > 0) at - 1 else at
+            when {
+                from < 0 -> made.add(changes.points[i], origin, origin)
+                from < size -> made.add(changes.points[i], starts[from], ends[from])
+                else -> error("a normalizer replaces more characters than there are")
+            }
+            if (change <= 0) at += 1 - change
+        }
+        replaceBy(made)
+    }
+
+    fun replaceBy(other: AlignedText) {
+        points = other.points
+        starts = other.starts
+        ends = other.ends
+        size = other.size
+    }
+
+    private fun grow() {
+        val capacity = maxOf(LEAST_CAPACITY, 2 * points.size)
+        points = points.copyOf(capacity)
+        starts = starts.copyOf(capacity)
+        ends = ends.copyOf(capacity)
+    }
+
+    private companion object {
+        const val LEAST_CAPACITY = 16
+    }
+}
