@@ -1,0 +1,43 @@
+package org.mobilekit.demo
+
+import android.app.Application
+import org.mobilekit.core.artifact.Artifact
+import org.mobilekit.core.check.SelfCheckResult
+import org.mobilekit.core.engine.EngineLibrary
+import org.mobilekit.core.text.Tokenizer
+import org.mobilekit.demo.artifacts.ArtifactStore
+import org.mobilekit.demo.models.Models
+import org.mobilekit.demo.work.Worker
+import java.io.File
+import java.util.concurrent.ConcurrentHashMap
+
+/** What all screens share. Tests give other engines. */
+open class DemoApplication : Application() {
+    /** The app's one background thread. */
+    val worker: Worker = Worker()
+
+    /** The artifacts of this phone. */
+    val store: ArtifactStore by lazy {
+        ArtifactStore(assets, getExternalFilesDir("artifacts"), File(filesDir, "artifacts"))
+    }
+
+    /** What loads them. */
+    val models: Models by lazy { Models(libraries(), ::openTokenizer) }
+
+    /** What artifacts said of themselves since the app was started, by the sha256 of their model file. */
+    val selfChecks: MutableMap<String, SelfCheckResult> = ConcurrentHashMap()
+
+    /** Whether what is measured is made up; said in each report. */
+    open val synthetic: Boolean get() = false
+
+    /** Engines, the first that reads a target's files runs them. */
+    protected open fun libraries(): List<EngineLibrary> = emptyList()
+
+    /** Reads an artifact's tokenizer. */
+    protected open fun openTokenizer(artifact: Artifact): Tokenizer = TODO("$artifact")
+
+    override fun onTerminate() {
+        worker.close()
+        super.onTerminate()
+    }
+}

@@ -1,0 +1,134 @@
+package org.mobilekit.demo.answers
+
+import android.view.ViewGroup
+import android.widget.LinearLayout
+import org.mobilekit.core.answer.Answer
+import org.mobilekit.core.answer.Item
+import org.mobilekit.core.manifest.ProblemType
+import org.mobilekit.core.manifest.Task
+import org.mobilekit.demo.R
+import org.mobilekit.demo.ui.CosineView
+import org.mobilekit.demo.ui.Numbers
+import org.mobilekit.demo.ui.addBar
+import org.mobilekit.demo.ui.addText
+
+/** Draws an answer as its task needs: bars, marked text, words, cosines. */
+internal class AnswerViews(
+    private val into: LinearLayout,
+) {
+    private val context = into.context
+
+    /** Draw it in place of the last one. */
+    fun show(outcome: Outcome) {
+        into.removeAllViews()
+        val answer = outcome.answers.first()
+        when (outcome.manifest.task) {
+            Task.SEQUENCE_CLASSIFICATION -> labels(outcome, answer)
+            Task.TOKEN_CLASSIFICATION -> entities(outcome, answer)
+            Task.QUESTION_ANSWERING -> spans(outcome, answer)
+            Task.FILL_MASK -> words(answer)
+            Task.SENTENCE_EMBEDDING -> embeddings(outcome)
+        }
+    }
+
+    private fun labels(
+        outcome: Outcome,
+        answer: Answer,
+    ) {
+        if (outcome.manifest.problemType == ProblemType.REGRESSION) {
+            for (item in answer.items) {
+                section(item.label)
+                into.addText(Numbers.plain(item.score, DIGITS), R.style.Text_Headline)
+            }
+            return
+        }
+        val chosen = answer.items.filter { it.chosen }
+        val headline = chosen.joinToString(", ") { it.label }
+        into.addText(headline.ifEmpty { context.getString(R.string.no_label) }, R.style.Text_Headline)
+        for (item in answer.items.take(MOST_BARS)) bar(item)
+        more(answer.items.size - MOST_BARS, R.plurals.more_labels)
+    }
+
+    private fun entities(
+        outcome: Outcome,
+        answer: Answer,
+    ) {
+        if (answer.items.isEmpty()) into.addText(context.getString(R.string.no_entity), R.style.Text_Title)
+        into.addText(MarkedText.of(context, outcome.shown, answer.items), R.style.Text).setTextIsSelectable(true)
+        if (answer.items.isNotEmpty()) section(context.getString(R.string.found), above = SECTION)
+        for (item in answer.items.take(MOST_ENTITIES)) {
+            into.addBar("${item.text.orEmpty()}  ·  ${item.label}", Numbers.percent(item.score), item.score)
+        }
+        more(answer.items.size - MOST_ENTITIES, R.plurals.more_entities)
+    }
+
+    private fun spans(
+        outcome: Outcome,
+        answer: Answer,
+    ) {
+        val best = answer.items.firstOrNull()
+        into.addText(best?.text?.ifBlank { null } ?: context.getString(R.string.no_span), R.style.Text_Headline)
+        section(context.getString(R.string.in_context), above = SECTION)
+        into.addText(MarkedText.of(context, outcome.shown, listOfNotNull(best)), R.style.Text).setTextIsSelectable(true)
+        if (answer.items.isNotEmpty()) section(context.getString(R.string.spans), above = SECTION)
+        for (item in answer.items) {
+            into.addBar(item.text?.ifBlank { null } ?: context.getString(R.string.no_span), Numbers.percent(item.score), item.score, item === best)
+        }
+    }
+
+    private fun words(answer: Answer) {
+        into.addText(answer.items.firstOrNull()?.label?.trim().orEmpty(), R.style.Text_Headline)
+        for ((index, item) in answer.items.withIndex()) {
+            into.addBar(item.label.trim(), Numbers.percent(item.score), item.score, index == 0)
+        }
+    }
+
+    private fun embeddings(outcome: Outcome) {
+        if (outcome.answers.size < 2) {
+            into.addText(context.getString(R.string.one_embedding_title), R.style.Text_Title)
+            val size = outcome.answers.first().output.size
+            into.addText(context.getString(R.string.one_embedding, size), R.style.Text_Secondary, above = LINE)
+            return
+        }
+        section(context.getString(R.string.nearest))
+        into.addText("1  ${outcome.answers.first().text}", R.style.Text_Title)
+        val others = outcome.answers.indices.drop(1).sortedByDescending { outcome.cosines[0][it] }
+        for ((rank, index) in others.withIndex()) {
+            val cosine = outcome.cosines[0][index]
+            into.addBar("${index + 1}  ${outcome.answers[index].text}", Numbers.plain(cosine, DIGITS), cosine, rank == 0)
+        }
+        if (outcome.answers.size > MOST_CELLS) return
+        section(context.getString(R.string.cosines), above = SECTION)
+        val matrix = CosineView(context)
+        matrix.cosines = outcome.cosines
+        into.addView(matrix, ViewGroup.LayoutParams.MATCH_PARENT, ViewGroup.LayoutParams.WRAP_CONTENT)
+    }
+
+    private fun bar(item: Item) {
+        into.addBar(item.label, Numbers.percent(item.score), item.score, item.chosen)
+    }
+
+    private fun section(
+        words: String,
+        above: Int = 0,
+    ) {
+        into.addText(words, R.style.Text_Section, above)
+    }
+
+    private fun more(
+        count: Int,
+        words: Int,
+    ) {
+        if (count <= 0) return
+        into.addText(context.resources.getQuantityString(words, count, count), R.style.Text_Secondary, above = LINE)
+    }
+
+    private companion object {
+        const val MOST_BARS = 10
+        const val MOST_ENTITIES = 30
+        const val MOST_CELLS = 8
+        const val DIGITS = 3
+        const val LINE = 6
+        const val SECTION = 16
+    }
+}
