@@ -8,6 +8,8 @@ import org.mobilekit.core.text.Tokenizer
 import org.mobilekit.demo.artifacts.ArtifactStore
 import org.mobilekit.demo.models.Models
 import org.mobilekit.demo.work.Worker
+import org.mobilekit.engines.ExecuTorchLibrary
+import org.mobilekit.engines.LiteRtLibrary
 import java.io.File
 import java.util.concurrent.ConcurrentHashMap
 
@@ -18,7 +20,7 @@ open class DemoApplication : Application() {
 
     /** The artifacts of this phone. */
     val store: ArtifactStore by lazy {
-        ArtifactStore(assets, getExternalFilesDir("artifacts"), File(filesDir, "artifacts"))
+        ArtifactStore(assets, assetFolder, getExternalFilesDir("artifacts"), File(filesDir, "artifacts"))
     }
 
     /** What loads them. */
@@ -27,11 +29,14 @@ open class DemoApplication : Application() {
     /** What artifacts said of themselves since the app was started, by the sha256 of their model file. */
     val selfChecks: MutableMap<String, SelfCheckResult> = ConcurrentHashMap()
 
+    /** Where artifacts are among the assets. */
+    protected open val assetFolder: String get() = "artifacts"
+
     /** Whether what is measured is made up; said in each report. */
     open val synthetic: Boolean get() = false
 
     /** Engines, the first that reads a target's files runs them. */
-    protected open fun libraries(): List<EngineLibrary> = emptyList()
+    protected open fun libraries(): List<EngineLibrary> = listOf(LiteRtLibrary(), ExecuTorchLibrary())
 
     /** Reads an artifact's tokenizer. */
     protected open fun openTokenizer(artifact: Artifact): Tokenizer = TODO("$artifact")

@@ -10,13 +10,15 @@ import java.io.File
 import java.io.IOException
 
 /**
- * Artifacts of the app: among its assets, and in the folder that adb pushes to ([pushed], null where the phone has none).
+ * Artifacts of the app: among its assets, in [assetFolder], and in the folder that adb pushes to ([pushed], null where
+ * the phone has none).
  *
  * Engines map files, so what lies in assets is copied, and what is packed is unpacked, to [own] on first use. A copy is
  * named after what is in it: another build's artifact of the same name gets a copy of its own, and the old one goes.
  */
 class ArtifactStore(
     assets: AssetManager,
+    private val assetFolder: String,
     private val pushed: File?,
     own: File,
 ) {
@@ -146,8 +148,8 @@ class ArtifactStore(
         }
 
     private fun assetPlaces(): Map<String, Place> =
-        assetFiles.names(ASSETS).associate { name ->
-            val path = "$ASSETS/$name"
+        assetFiles.names(assetFolder).associate { name ->
+            val path = "$assetFolder/$name"
             if (name.endsWith(PACK)) name.removeSuffix(PACK) to Place.AssetPack(path) else name to Place.AssetFolder(path)
         }
 
@@ -173,7 +175,6 @@ class ArtifactStore(
         }
 
     private companion object {
-        const val ASSETS = "artifacts"
         const val PACK = ".mkpack"
 
         /** A pack's header: it has the hash of all files (docs/pack-format.md). */

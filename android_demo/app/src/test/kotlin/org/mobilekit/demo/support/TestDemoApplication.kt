@@ -1,0 +1,22 @@
+package org.mobilekit.demo.support
+
+import org.mobilekit.core.artifact.Artifact
+import org.mobilekit.core.engine.EngineLibrary
+import org.mobilekit.core.text.Tokenizer
+import org.mobilekit.demo.DemoApplication
+
+/** The app with made-up engines, and without artifacts of its own. */
+class TestDemoApplication : DemoApplication() {
+    val fake = FakeLibrary()
+
+    /** The one that runs in place of [fake], where a test has it. */
+    var library: EngineLibrary? = null
+    var tokenizer: (Artifact) -> Tokenizer = { FakeTokenizer }
+    public override var assetFolder: String = "none"
+
+    override val synthetic: Boolean get() = true
+
+    override fun libraries(): List<EngineLibrary> = listOf(library ?: fake)
+
+    override fun openTokenizer(artifact: Artifact): Tokenizer = tokenizer(artifact)
+}
