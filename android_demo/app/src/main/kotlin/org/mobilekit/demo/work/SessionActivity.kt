@@ -18,11 +18,10 @@ abstract class SessionActivity<S : Session<*>> : Activity() {
 
     override fun onCreate(savedInstanceState: Bundle?) {
         super.onCreate(savedInstanceState)
-        @Suppress("UNCHECKED_CAST", "DEPRECATION")
+        @Suppress("UNCHECKED_CAST")
         session = lastNonConfigurationInstance as S? ?: newSession()
     }
 
-    @Deprecated("ComponentActivity has better; there is no androidx here.")
     override fun onRetainNonConfigurationInstance(): Any = session
 
     override fun onDestroy() {
