@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from types import ModuleType
 
+import app_assets
 import pytest
 from support import fake_manifest
 
@@ -93,3 +94,18 @@ def test_refuses_a_folder_without_manifest(
 ) -> None:
     assert run(script, tmp_path / "assets", tmp_path) == 2
     assert "manifest.json" in capsys.readouterr().err
+
+
+def test_the_assets_of_the_app_under_test_are_what_their_script_writes(tmp_path: Path) -> None:
+    app_assets.write(tmp_path / "artifacts")
+    written = {file.relative_to(tmp_path / "artifacts"): file for file in (tmp_path / "artifacts").rglob("*")}
+    committed = {file.relative_to(app_assets.FOLDER): file for file in app_assets.FOLDER.rglob("*")}
+    assert set(written) == set(committed)
+    for name in written:
+        if name.suffix == ".mkpack":
+            # Deflated bytes depend on zlib's version; what they inflate to does not.
+            unpack(committed[name], tmp_path / "committed")
+            unpack(written[name], tmp_path / "written")
+            assert (tmp_path / "committed/manifest.json").read_text() == (tmp_path / "written/manifest.json").read_text()
+        elif written[name].is_file():
+            assert written[name].read_bytes() == committed[name].read_bytes()

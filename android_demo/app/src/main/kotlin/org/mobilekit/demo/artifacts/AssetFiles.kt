@@ -12,7 +12,12 @@ internal class AssetFiles(
     /** Names in a folder; none where there is no such folder. */
     fun names(folder: String): List<String> =
         try {
-            assets.list(folder).orEmpty().toList()
+            // Robolectric lists all files below, Android what is in the folder itself.
+            assets
+                .list(folder)
+                .orEmpty()
+                .map { it.substringBefore('/') }
+                .distinct()
         } catch (_: IOException) {
             emptyList()
         }
