@@ -1,16 +1,105 @@
 package org.mobilekit.demo
 
+import android.app.Activity
 import org.junit.Test
+import org.mobilekit.core.manifest.Task
+import org.mobilekit.demo.answers.TryActivity
 import org.mobilekit.demo.artifacts.ArtifactsActivity
+import org.mobilekit.demo.problem.ProblemActivity
 import org.mobilekit.demo.support.AppTest
 import org.mobilekit.demo.support.Drawing
+import org.robolectric.RuntimeEnvironment
+import org.robolectric.Shadows.shadowOf
+import java.io.File
+import kotlin.test.assertTrue
 
-/** Every screen, drawn. */
+/**
+ * Every screen, in light and dark, on a phone and on a tablet; `make android-screenshots` puts the drawings into the
+ * documentation. What the models answer is made up here.
+ */
 class ScreenshotTest : AppTest() {
+    private fun onEachDevice(draw: (variant: String) -> Unit) {
+        for ((device, size) in DEVICES) {
+            for ((colours, mode) in COLOURS) {
+                RuntimeEnvironment.setQualifiers(size.format(mode))
+                draw("$device-$colours")
+            }
+        }
+    }
+
+    /** A drawing that is not one colour only; nobody looks at them in every build. */
+    private fun draw(
+        screen: Activity,
+        name: String,
+    ) {
+        val drawn = Drawing.draw(screen, name)
+        val colours = (0 until drawn.height step 7).flatMap { y -> (0 until drawn.width step 7).map { x -> drawn.getPixel(x, y) } }.toSet()
+        assertTrue(colours.size >= LEAST_COLOURS, "$name has ${colours.size} colours")
+        closeScreens()
+    }
+
+    private fun tried(
+        name: String,
+        ask: Boolean = true,
+    ): TryActivity {
+        val screen = open<TryActivity>(TryActivity.intent(app, name)).get()
+        await("the model") { screen.session.state.opening == null }
+        if (ask) {
+            screen.press(R.id.example)
+            screen.press(R.id.run)
+            await("the answer") { screen.session.state.outcome != null }
+        }
+        return screen
+    }
+
     @Test
-    fun `no artifact yet`() {
-        val screen = open<ArtifactsActivity>().get()
-        await("the list") { screen.shown(R.id.empty) }
-        Drawing.draw(screen, "empty")
+    fun `no artifact yet`() =
+        onEachDevice { variant ->
+            val screen = open<ArtifactsActivity>().get()
+            await("the list") { screen.shown(R.id.empty) }
+            draw(screen, "empty-$variant")
+        }
+
+    @Test
+    fun artifacts() {
+        push(Task.SENTENCE_EMBEDDING, "minilm-l6")
+        push(Task.SEQUENCE_CLASSIFICATION, "reviews", "int4")
+        push(Task.TOKEN_CLASSIFICATION, "places") { goldenError = 50f }
+        push(Task.QUESTION_ANSWERING, "support") { change = { it.replace("\"schema\": 1", "\"schema\": 2") } }
+        File(pushed, "words.mkpack").writeBytes(app.assets.open("artifacts/in-pack.mkpack").readBytes())
+        for (name in listOf("reviews", "places")) tried(name, ask = false)
+        onEachDevice { variant ->
+            val screen = open<ArtifactsActivity>().get()
+            await("the list") { screen.session.state.entries != null }
+            draw(screen, "artifacts-$variant")
+        }
+    }
+
+    @Test
+    fun `answers of each task`() {
+        val names = mapOf(Task.SENTENCE_EMBEDDING to "minilm-l6", Task.SEQUENCE_CLASSIFICATION to "reviews")
+        for (task in Task.entries) push(task, names[task] ?: task.id)
+        onEachDevice { variant ->
+            for (task in Task.entries) draw(tried(names[task] ?: task.id), "${task.id}-$variant")
+        }
+    }
+
+    @Test
+    fun `a broken artifact and a failed self-check`() {
+        push(Task.SEQUENCE_CLASSIFICATION, "reviews") { goldenError = 50f }
+        push(Task.SEQUENCE_CLASSIFICATION, "altered").resolve("model.tflite").writeText("altered")
+        onEachDevice { variant ->
+            for (name in listOf("reviews", "altered")) {
+                val screen = tried(name, ask = false)
+                screen.press(R.id.banner)
+                draw(open<ProblemActivity>(shadowOf(screen).nextStartedActivity).get(), "problem-$name-$variant")
+            }
+        }
+    }
+
+    private companion object {
+        val DEVICES = mapOf("phone" to "w411dp-h891dp-port-%s-xhdpi", "tablet" to "w1280dp-h800dp-land-%s-mdpi")
+        val COLOURS = mapOf("light" to "notnight", "dark" to "night")
+        const val LEAST_COLOURS = 8
     }
 }

@@ -26,7 +26,7 @@ internal class AnswerViews(
             Task.SEQUENCE_CLASSIFICATION -> labels(outcome, answer)
             Task.TOKEN_CLASSIFICATION -> entities(outcome, answer)
             Task.QUESTION_ANSWERING -> spans(outcome, answer)
-            Task.FILL_MASK -> words(answer)
+            Task.FILL_MASK -> words(outcome)
             Task.SENTENCE_EMBEDDING -> embeddings(outcome)
         }
     }
@@ -76,10 +76,15 @@ internal class AnswerViews(
         }
     }
 
-    private fun words(answer: Answer) {
-        into.addText(answer.items.firstOrNull()?.label?.trim().orEmpty(), R.style.Text_Headline)
-        for ((index, item) in answer.items.withIndex()) {
-            into.addBar(item.label.trim(), Numbers.percent(item.score), item.score, index == 0)
+    private fun words(outcome: Outcome) {
+        val answer = outcome.answers.first()
+        val places = answer.items.groupBy { it.start ?: 0 }.toSortedMap()
+        into.addText(MarkedText.filled(context, outcome.shown, places.values.map { it.first() }), R.style.Text_Title)
+        for ((number, words) in places.values.withIndex()) {
+            if (places.size > 1) section(context.getString(R.string.mask_number, number + 1), above = SECTION)
+            for ((rank, item) in words.withIndex()) {
+                into.addBar(item.label.trim(), Numbers.percent(item.score), item.score, rank == 0)
+            }
         }
     }
 

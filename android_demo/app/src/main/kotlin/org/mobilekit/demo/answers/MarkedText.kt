@@ -18,7 +18,33 @@ internal object MarkedText {
         text: String,
         items: List<Item>,
     ): CharSequence {
-        val marks = items.mapNotNull { mark(it, text) }
+        return marked(context, text, items.mapNotNull { mark(it, text) })
+    }
+
+    /** The text with each missing word filled in and marked; [words]: one for each place, in the text's order. */
+    fun filled(
+        context: Context,
+        text: String,
+        words: List<Item>,
+    ): CharSequence {
+        val filled = StringBuilder()
+        val marks = ArrayList<IntRange>()
+        var read = 0
+        for (word in words) {
+            val place = mark(word, text)?.takeIf { it.first >= read } ?: continue
+            filled.append(text, read, place.first)
+            marks += filled.length until filled.length + word.label.trim().length
+            filled.append(word.label.trim())
+            read = place.last + 1
+        }
+        return marked(context, filled.append(text, read, text.length).toString(), marks)
+    }
+
+    private fun marked(
+        context: Context,
+        text: String,
+        marks: List<IntRange>,
+    ): CharSequence {
         val end = minOf(text.length, maxOf(LEAST, (marks.maxOfOrNull { it.last + 1 } ?: 0) + BEHIND))
         val shown = SpannableString(if (end < text.length) text.substring(0, end) + "…" else text)
         for (mark in marks) {

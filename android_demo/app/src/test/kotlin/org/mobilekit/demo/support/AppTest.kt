@@ -30,9 +30,14 @@ abstract class AppTest {
     private val opened = ArrayList<ActivityController<*>>()
 
     @After
-    fun closeScreens() {
-        opened.forEach { it.close() }
+    fun closeApp() {
+        closeScreens()
         app.worker.close()
+    }
+
+    protected fun closeScreens() {
+        opened.forEach { it.close() }
+        opened.clear()
     }
 
     /** An artifact in the folder that adb pushes to. */
