@@ -105,7 +105,10 @@ class HostLiteRtLibraryTest {
     @Test
     fun `an input that the file has not is an engine's error`() {
         val artifact = copied(ModelVectors.named("bert-question-answering-int8"))
-        ModelVectors.named("distilbert-question-answering-int8").artifact.modelFile.copyTo(artifact.modelFile, true)
+        ModelVectors
+            .named("distilbert-question-answering-int8")
+            .artifact.modelFile
+            .copyTo(artifact.modelFile, true)
         library.open(artifact, 1).use { engine ->
             val inputs = artifact.manifest.inputs.associate { it.name to IntArray(run.length) }
             val error = assertFailsWith<EngineException> { engine.run(run.length, inputs) }

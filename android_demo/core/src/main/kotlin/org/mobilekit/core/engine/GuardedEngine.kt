@@ -86,7 +86,10 @@ inline fun <T> guarded(
     } catch (error: OutOfMemoryError) {
         throw EngineException("$what: there is not enough memory; close other apps or take a smaller model.", error)
     } catch (error: LinkageError) {
-        throw EngineException("$what: the engine's library is not in this app or not for this processor ($error).", error)
+        throw EngineException(
+            "$what: the engine's library is not in this app, or not for its processor ($error).",
+            error,
+        )
     } catch (
         // Engines throw what they like, and an app has to outlive it.
         @Suppress("TooGenericExceptionCaught") error: Exception,
