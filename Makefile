@@ -44,6 +44,14 @@ test-macos: ## on a Mac: the tests of the native Core ML runtime
 	@$(MAKE) --no-print-directory setup
 	$(PY) -m pytest -m macos
 
+.PHONY: test-android
+test-android: setup ## the Android demo's tests, with a JDK and Maven, without an Android SDK (some 10 minutes at first)
+	@scripts/test_android.sh
+
+.PHONY: format-android
+format-android: ## rewrite the Android demo's Kotlin as ktlint would have it
+	@scripts/ktlint.sh --format
+
 .PHONY: check-mediapipe
 check-mediapipe: setup ## open exported .tflite files with MediaPipe (in an environment of its own) and compare
 	@scripts/check_mediapipe.sh

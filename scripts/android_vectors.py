@@ -19,7 +19,10 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mobilekit.decoding.item import Item
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = "tflite"
@@ -115,8 +118,15 @@ def runs(folder: Path, count: int) -> Iterator[dict[str, Any]]:
                 "output": rounded(found.output.ravel().tolist()),
                 "tokens": found.tokens,
                 "truncated": found.truncated,
-                "items": [dataclasses.asdict(item) for item in found.items],
+                "items": [in_utf16(item, text if pair is None else pair) for item in found.items],
             }
+
+
+def in_utf16(item: Item, text: str) -> dict[str, Any]:
+    """An item with its place in `text` as Kotlin counts it."""
+    places = {name: getattr(item, name) for name in ("start", "end")}
+    units = {name: None if at is None else len(text[:at].encode("utf-16-le")) // 2 for name, at in places.items()}
+    return {**dataclasses.asdict(item), **units}
 
 
 def questions(task: str, mask: str | None, count: int) -> Iterator[tuple[str, str | None]]:

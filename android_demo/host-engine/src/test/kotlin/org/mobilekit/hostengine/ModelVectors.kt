@@ -3,11 +3,16 @@ package org.mobilekit.hostengine
 import kotlinx.serialization.json.Json
 import kotlinx.serialization.json.JsonArray
 import kotlinx.serialization.json.JsonObject
+import kotlinx.serialization.json.boolean
+import kotlinx.serialization.json.contentOrNull
+import kotlinx.serialization.json.double
 import kotlinx.serialization.json.float
 import kotlinx.serialization.json.int
+import kotlinx.serialization.json.intOrNull
 import kotlinx.serialization.json.jsonArray
 import kotlinx.serialization.json.jsonObject
 import kotlinx.serialization.json.jsonPrimitive
+import org.mobilekit.core.answer.Item
 import org.mobilekit.core.artifact.Artifact
 import org.mobilekit.core.artifact.Artifacts
 import java.io.File
@@ -18,12 +23,19 @@ class ModelVectors(
     val artifact: Artifact,
     val runs: List<Run>,
 ) {
-    /** [inputs]: as the engine gets them; [output]: of the head, for the tokens that the text has. */
+    /**
+     * [inputs]: as the engine gets them; [output]: of the head, for the tokens that the text has; [tokens], [truncated],
+     * [items]: of the answer.
+     */
     class Run(
         val text: String,
+        val pair: String?,
         val length: Int,
         val inputs: Map<String, IntArray>,
         val output: FloatArray,
+        val tokens: Int,
+        val truncated: Boolean,
+        val items: List<Item>,
     )
 
     companion object {
@@ -50,11 +62,25 @@ class ModelVectors(
         private fun run(content: JsonObject): Run =
             Run(
                 content.getValue("text").jsonPrimitive.content,
+                content.getValue("pair").jsonPrimitive.contentOrNull,
                 content.getValue("length").jsonPrimitive.int,
                 content.getValue("inputs").jsonObject.mapValues { (_, values) ->
                     IntArray(values.jsonArray.size) { values.jsonArray[it].jsonPrimitive.int }
                 },
                 floats(content.getValue("output").jsonArray),
+                content.getValue("tokens").jsonPrimitive.int,
+                content.getValue("truncated").jsonPrimitive.boolean,
+                content.getValue("items").jsonArray.map { item(it.jsonObject) },
+            )
+
+        private fun item(content: JsonObject): Item =
+            Item(
+                content.getValue("label").jsonPrimitive.content,
+                content.getValue("score").jsonPrimitive.double,
+                content.getValue("text").jsonPrimitive.contentOrNull,
+                content.getValue("start").jsonPrimitive.intOrNull,
+                content.getValue("end").jsonPrimitive.intOrNull,
+                content.getValue("chosen").jsonPrimitive.boolean,
             )
 
         private fun floats(values: JsonArray): FloatArray = FloatArray(values.size) { values[it].jsonPrimitive.float }
