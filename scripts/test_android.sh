@@ -33,8 +33,8 @@ key=$(cat requirements.lock scripts/tokenizer_*.py tests/android/*_vectors.py mo
   mobilekit/{decoding,text,text/data}/*.py export/check.py | cksum)
 if [[ "$key" != "$(cat "$vectors/key" 2>/dev/null)" ]]; then
   step tokenizers "$python" scripts/tokenizer_vectors.py "$vectors"
-  step answers "$python" tests/android/answer_vectors.py "$vectors" 2000
-  step checks "$python" tests/android/check_vectors.py "$vectors" 500
+  step answers "$python" tests/android/answer_vectors.py "$vectors" 200
+  step checks "$python" tests/android/check_vectors.py "$vectors" 200
   step manifests "$python" tests/android/manifest_vectors.py "$vectors" 200
   printf '%s' "$key" >"$vectors/key"
 fi
