@@ -1,10 +1,9 @@
 package org.mobilekit.core.text.json
 
-private const val BASE = 10
+private const val BASE = 10uL
 private const val LONGEST_EXPONENT = 5
 private const val LARGEST_POWER = 308
-private val MOST_SIGNIFICAND = ULong.MAX_VALUE / BASE.toUInt()
-private val NUMBER_PARTS = Regex("(-?)(0|[1-9][0-9]*)(?:\\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?")
+private val MOST_SIGNIFICAND = ULong.MAX_VALUE / BASE
 private val POWERS = DoubleArray(LARGEST_POWER + 1) { "1e$it".toDouble() }
 
 /**
@@ -14,23 +13,44 @@ private val POWERS = DoubleArray(LARGEST_POWER + 1) { "1e$it".toDouble() }
  * the last place away from the nearest double, and pieces of equal scores decided otherwise.
  */
 internal fun decimal(text: String): Double? {
-    val parts = NUMBER_PARTS.matchEntire(text)?.groupValues ?: return null
-    val (_, sign, whole, fraction, power) = parts
-    if (power.trimStart('+', '-').length > LONGEST_EXPONENT) return null
+    val negative = text.startsWith('-')
+    val mantissa = text.removePrefix("-").substringBefore('e').substringBefore('E')
+    val exponent = exponent(text.substring(mantissa.length + if (negative) 1 else 0)) ?: return null
+    val value = mantissa(mantissa, exponent) ?: return null
+    return if (negative) -value else value
+}
+
+/** What follows `e`; 0 where there is nothing. */
+private fun exponent(text: String): Int? {
+    if (text.isEmpty()) return 0
+    val digits = text.drop(1).removePrefix("+").removePrefix("-")
+    if (digits.length !in 1..LONGEST_EXPONENT || !isDigits(digits)) return null
+    return text.drop(1).toIntOrNull()
+}
+
+private fun mantissa(
+    text: String,
+    power: Int,
+): Double? {
+    val whole = text.substringBefore('.')
+    val fraction = text.substringAfter('.', "")
+    val wellFormed = isDigits(whole) && isDigits(fraction) && !text.endsWith('.')
+    if (!wellFormed || whole.isEmpty() || (whole.length > 1 && whole[0] == '0')) return null
     var significand = 0uL
-    var exponent = 0
+    var exponent = power
     var full = false
     for ((i, digit) in (whole + fraction).withIndex()) {
-        val value = (digit - '0').toUInt()
-        full = full || significand > MOST_SIGNIFICAND || significand * BASE.toUInt() > ULong.MAX_VALUE - value
-        if (!full) significand = significand * BASE.toUInt() + value
+        val value = (digit - '0').toULong()
+        // Digits that no longer fit are left out.
+        full = full || significand > MOST_SIGNIFICAND || significand * BASE > ULong.MAX_VALUE - value
+        if (!full) significand = significand * BASE + value
         if (full && i < whole.length) exponent++
         if (!full && i >= whole.length) exponent--
     }
-    if (power.isNotEmpty()) exponent += power.toInt()
-    val value = scaled(significand.toDouble(), exponent) ?: return null
-    return if (sign == "-") -value else value
+    return scaled(significand.toDouble(), exponent)
 }
+
+private fun isDigits(text: String): Boolean = text.all { it in '0'..'9' }
 
 private fun scaled(
     significand: Double,

@@ -14,7 +14,7 @@ internal class JsonCursor(
 
     /** The next character that is no white space, without taking it; 0 at the end. */
     fun peek(): Char {
-        while (at < data.size && data[at].toInt() in WHITE) at++
+        while (at < data.size && isWhite(data[at].toInt())) at++
         return if (at < data.size) data[at].toInt().toChar() else END
     }
 
@@ -167,7 +167,8 @@ internal class JsonCursor(
         private const val REPLACEMENT = '\uFFFD'
         private const val ESCAPES = "\"\\/bfnrt"
         private const val ESCAPED = "\"\\/\b\u000C\n\r\t"
-        private val WHITE = setOf(0x20, 0x09, 0x0A, 0x0D)
+
+        private fun isWhite(byte: Int): Boolean = byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
     }
 }
 

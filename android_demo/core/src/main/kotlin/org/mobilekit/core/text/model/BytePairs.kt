@@ -25,7 +25,8 @@ internal class BytePairs(
         word: Int,
         tokens: Tokens,
     ) {
-        val pieces = cache.find(text.points, from, to) ?: cache.add(text.points, from, to, pieces(text.points, from, to))
+        val points = text.points
+        val pieces = cache.find(points, from, to) ?: cache.add(points, from, to, pieces(points, from, to))
         var at = from
         for (i in pieces.ids.indices) {
             val end = at + pieces.lengths[i]

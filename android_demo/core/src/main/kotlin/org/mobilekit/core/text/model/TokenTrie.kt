@@ -78,7 +78,7 @@ internal class TokenTrie {
     ): Int {
         val known = child(node, point)
         if (known != NONE) return known
-        if (nodes == MOST_NODES) throw ArtifactException("model: its vocabulary has more than $MOST_NODES characters.")
+        if (nodes == MOST_NODES) throw ArtifactException("model: its vocabulary has more than $MOST_NODES beginnings.")
         if (2 * nodes >= keys.size) grow()
         val key = key(node, point)
         var slot = slot(key)
@@ -113,7 +113,7 @@ internal class TokenTrie {
         const val NONE = -1
         private const val FREE = -1L
         private const val FIRST_CAPACITY = 1 shl 10
-        private const val MOST_NODES = 1 shl 24
+        private const val MOST_NODES = 1 shl 21
         private const val POINT_BITS = 21
         private const val SPREAD = -0x61c8864680b583ebL
         private const val SPREAD_SHIFT = 32

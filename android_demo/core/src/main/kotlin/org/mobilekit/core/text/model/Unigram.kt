@@ -41,7 +41,9 @@ internal class Unigram(
         while (count > 0) {
             end = found[--count]
             // Unknown characters in a row are one token.
-            if (path.ids[end] == unknown) while (count > 0 && path.ids[found[count - 1]] == unknown) end = found[--count]
+            if (path.ids[end] == unknown) {
+                while (count > 0 && path.ids[found[count - 1]] == unknown) end = found[--count]
+            }
             add(text, from + begin, from + end, path.ids[end], word, tokens)
             begin = end
         }

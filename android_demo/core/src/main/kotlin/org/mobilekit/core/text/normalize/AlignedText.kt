@@ -1,5 +1,7 @@
 package org.mobilekit.core.text.normalize
 
+import org.mobilekit.core.ArtifactException
+
 /**
  * A text while it is normalised: code points, and for each the part of the original text that it came from.
  *
@@ -58,7 +60,7 @@ internal class AlignedText(
             when {
                 from < 0 -> made.add(changes.points[i], origin, origin)
                 from < size -> made.add(changes.points[i], starts[from], ends[from])
-                else -> error("a normalizer replaces more characters than there are")
+                else -> throw ArtifactException("normalizer: it replaces more characters than there are.")
             }
             if (change <= 0) at += 1 - change
         }

@@ -56,6 +56,7 @@ internal class CharacterMap private constructor(
         private const val LABEL_BITS = 0xFF or (1 shl 31)
         private const val VALUE_BITS = Int.MAX_VALUE
         private const val UNIT_BYTES = 4
+        private const val BYTE = 0xFF
         private const val CONTINUATION = 0xC0
         private const val CONTINUED = 0x80
 
@@ -77,10 +78,15 @@ internal class CharacterMap private constructor(
             return CharacterMap(units, texts)
         }
 
+        /** Little-endian. */
         private fun int(
             data: ByteArray,
             at: Int,
-        ): Int = (UNIT_BYTES - 1 downTo 0).fold(0) { value, i -> value shl Byte.SIZE_BITS or (data[at + i].toInt() and 0xFF) }
+        ): Int {
+            var value = 0
+            for (i in UNIT_BYTES - 1 downTo 0) value = (value shl Byte.SIZE_BITS) or (data[at + i].toInt() and BYTE)
+            return value
+        }
 
         private fun isUtf8(bytes: ByteArray): Boolean =
             String(bytes, Charsets.UTF_8).toByteArray(Charsets.UTF_8).contentEquals(bytes)

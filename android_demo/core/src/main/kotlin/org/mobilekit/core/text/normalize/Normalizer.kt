@@ -27,6 +27,5 @@ internal inline fun AlignedText.filter(keep: (Int) -> Boolean) {
     if (!any { !keep(it) }) return
     val changes = Changes(size)
     for (i in 0 until size) if (keep(points[i])) changes.add(points[i], 0) else changes.remove()
-    // With nothing kept there is nothing to align.
     apply(changes)
 }

@@ -13,9 +13,9 @@ internal class Replace(
         var last = 0
         pattern.find(text.points, 0, text.size) { from, to ->
             made.addAll(text, last, from)
-            for (point in content) {
-                if (to > 0) made.add(point, text.starts[to - 1], text.ends[to - 1]) else made.add(point, text.origin, text.origin)
-            }
+            val start = if (to > 0) text.starts[to - 1] else text.origin
+            val end = if (to > 0) text.ends[to - 1] else text.origin
+            for (point in content) made.add(point, start, end)
             last = to
         }
         if (last == 0 && made.size == 0) return

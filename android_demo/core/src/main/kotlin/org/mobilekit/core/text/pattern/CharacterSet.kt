@@ -26,12 +26,19 @@ internal class CharacterSet(
         lasts = IntArray(merged.size) { merged[it].last }
     }
 
-    fun has(point: Int): Boolean = listed(point) != negated
+    /** Of the first characters, which most texts are made of. */
+    private val first = BooleanArray(FIRST) { listed(it) != negated }
+
+    fun has(point: Int): Boolean = if (point < FIRST) first[point] else listed(point) != negated
 
     private fun listed(point: Int): Boolean {
         if (properties != 0 && Unicode.has(point, properties)) return true
         if (lacking.any { !Unicode.has(point, it) }) return true
         val at = firsts.binarySearch(point)
         return at >= 0 || (at != -1 && point <= lasts[-at - 2])
+    }
+
+    private companion object {
+        const val FIRST = 0x300
     }
 }

@@ -5,6 +5,12 @@ internal interface Node {
     /** Characters that a match has, or null where that differs. */
     val width: Int?
 
+    /** Whether a match may begin at [at]: a quick look, so that most places need no more. */
+    fun mayBegin(
+        run: RegexPattern.Run,
+        at: Int,
+    ): Boolean
+
     /** Calls [next] with the end of each match that begins at [at], until it returns true, and returns whether it did. */
     fun match(
         run: RegexPattern.Run,
@@ -18,6 +24,11 @@ internal class SetNode(
     private val set: CharacterSet,
 ) : Node {
     override val width = 1
+
+    override fun mayBegin(
+        run: RegexPattern.Run,
+        at: Int,
+    ): Boolean = isAt(run, at)
 
     override fun match(
         run: RegexPattern.Run,
@@ -39,6 +50,11 @@ internal class Concatenation(
     private val parts: List<Node>,
 ) : Node {
     override val width: Int? = parts.fold(0 as Int?) { sum, part -> part.width?.let { sum?.plus(it) } }
+
+    override fun mayBegin(
+        run: RegexPattern.Run,
+        at: Int,
+    ): Boolean = parts.isEmpty() || parts[0].mayBegin(run, at)
 
     override fun match(
         run: RegexPattern.Run,
@@ -69,6 +85,14 @@ internal class Alternation(
 ) : Node {
     override val width: Int? = branches.first().width?.takeIf { first -> branches.all { it.width == first } }
 
+    override fun mayBegin(
+        run: RegexPattern.Run,
+        at: Int,
+    ): Boolean {
+        for (branch in branches) if (branch.mayBegin(run, at)) return true
+        return false
+    }
+
     override fun match(
         run: RegexPattern.Run,
         at: Int,
@@ -83,6 +107,11 @@ internal class Repetition(
     private val most: Int,
 ) : Node {
     override val width: Int? = least.takeIf { it == most }
+
+    override fun mayBegin(
+        run: RegexPattern.Run,
+        at: Int,
+    ): Boolean = least == 0 || node.isAt(run, at)
 
     override fun match(
         run: RegexPattern.Run,
@@ -111,15 +140,26 @@ internal class Look(
 ) : Node {
     override val width = 0
 
+    override fun mayBegin(
+        run: RegexPattern.Run,
+        at: Int,
+    ): Boolean = holds(run, at)
+
     fun holds(
         run: RegexPattern.Run,
         at: Int,
     ): Boolean {
         run.step()
         val from = at - behind
-        val found = from >= run.from && node.match(run, from) { end -> behind == 0 || end == at }
+        val found = from >= run.from && (if (node is SetNode) node.isAt(run, from) else isFound(run, from, at))
         return found != negative
     }
+
+    private fun isFound(
+        run: RegexPattern.Run,
+        from: Int,
+        at: Int,
+    ): Boolean = node.mayBegin(run, from) && node.match(run, from) { end -> behind == 0 || end == at }
 
     override fun match(
         run: RegexPattern.Run,

@@ -31,11 +31,13 @@ internal class RegexParser(
 
     private fun concatenation(depth: Int): Node {
         val parts = mutableListOf<Node>()
+        var consuming = 0
         while (at < points.size && char() != "|" && char() != ")") {
             val part = part(depth)
             parts += quantified(part)
+            if (part !is Look && ++consuming > MOST_PARTS) unsupported("a text of more than $MOST_PARTS parts")
         }
-        return Concatenation(parts)
+        return parts.singleOrNull() ?: Concatenation(parts)
     }
 
     private fun part(depth: Int): Node =
@@ -83,7 +85,12 @@ internal class RegexParser(
 
     private fun counts(): Pair<Int, Int> {
         val least = number()
-        val most = if (!take(",")) least else if (char() == "}") Int.MAX_VALUE else number()
+        val most =
+            when {
+                !take(",") -> least
+                char() == "}" -> Int.MAX_VALUE
+                else -> number()
+            }
         if (!take("}") || most < least) unsupported("the counts before character $at")
         return least to most
     }
@@ -193,7 +200,10 @@ internal class RegexParser(
         const val RETURN = 0x0D
         const val TAB = 0x09
         const val HEX = 16
-        const val MOST_DEPTH = 50
+        const val MOST_DEPTH = 20
+
+        /** A match calls from part to part, and a phone's stack is small. */
+        const val MOST_PARTS = 128
         val QUANTIFIERS = setOf("*", "+", "?", "{")
         val NOT_LITERAL = QUANTIFIERS + setOf("^", "$", "]", "}")
     }

@@ -24,7 +24,7 @@ internal class RegexPattern(
         while (at <= to) {
             var end = -1
             while (at <= to) {
-                if (root.match(run, at) { stop -> true.also { end = stop } }) break
+                if (root.mayBegin(run, at) && root.match(run, at) { stop -> true.also { end = stop } }) break
                 at++
             }
             if (at > to) return

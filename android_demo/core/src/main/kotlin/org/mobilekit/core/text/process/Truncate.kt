@@ -26,8 +26,8 @@ internal fun truncate(
     if (others >= limit || target >= texts.size) {
         val (kept, other) = if (target == 0) "second" to "first" else "first" to "second"
         throw InputException(
-            "the $kept text takes $others of $limit ids with the special tokens, which leaves no room for the $other; " +
-                "shorten it.",
+            "the $kept text takes $others of $limit ids with the special tokens, which leaves no room for the " +
+                "$other; shorten it.",
         )
     }
     texts[target].truncate(limit - others)

@@ -76,7 +76,8 @@ internal class ModelReader(
         val tokens = checkNotNull(vocabulary)
         val unknown = part.number("unk_id")
         if (unknown >= tokens.size) part.fail("unk_id is $unknown; there are ${tokens.size} pieces")
-        val bytes = if (part.flag("byte_fallback", default = false)) IntArray(BYTES) { tokens.id(byteName(it)) } else null
+        val fallsBack = part.flag("byte_fallback", default = false)
+        val bytes = if (fallsBack) IntArray(BYTES) { tokens.id(byteName(it)) } else null
         return Unigram(tokens, found, unknown, bytes)
     }
 

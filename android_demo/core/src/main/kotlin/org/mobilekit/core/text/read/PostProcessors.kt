@@ -68,7 +68,8 @@ private fun template(part: Part): PostProcessor {
     return PostProcessor(Template(single), Template(pair), trimming = null)
 }
 
-private fun texts(parts: List<TemplatePart>): List<Int> = parts.filterIsInstance<TemplatePart.Text>().map { it.sequence }
+private fun texts(parts: List<TemplatePart>): List<Int> =
+    parts.filterIsInstance<TemplatePart.Text>().map { it.sequence }
 
 private fun ids(
     part: Part,

@@ -82,7 +82,11 @@ internal inline fun Pieces.rewriteEach(rewrite: (made: AlignedText, from: Int, t
     val made = Pieces(AlignedText(text.size + size, text.origin))
     for (i in 0 until size) {
         val from = made.text.size
-        if (tokens[i] >= 0) made.text.addAll(text, froms[i], tos[i]) else rewrite(made.text, froms[i], tos[i], origins[i])
+        if (tokens[i] >= 0) {
+            made.text.addAll(text, froms[i], tos[i])
+        } else {
+            rewrite(made.text, froms[i], tos[i], origins[i])
+        }
         made.add(from, made.text.size, origins[i], tokens[i])
     }
     return made
