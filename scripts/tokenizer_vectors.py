@@ -19,8 +19,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tokenizer_parts import small_tokenizers
 from tokenizer_samples import SMALL_TEXTS, TEXTS, random_texts
-from tokenizer_shapes import full_tokenizers, small_tokenizers
+from tokenizer_shapes import full_tokenizers
 
 from mobilekit.errors import InputError
 from mobilekit.text.text_tokenizer import TRUNCATIONS, TextTokenizer

@@ -14,6 +14,8 @@ internal object Samples {
             "small-added",
             "small-split",
             "small-forms",
+            "small-marks",
+            "small-e5",
         )
 
     fun file(name: String): File = File(checkNotNull(javaClass.getResource("/tokenizers/$name/tokenizer.json")).toURI())
