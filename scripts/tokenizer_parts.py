@@ -28,7 +28,8 @@ def small_tokenizers() -> dict[str, TextTokenizer]:
         "small-wordpiece": _small_wordpiece(),
         "small-unigram": _small_unigram(byte_fallback=False),
         "small-unigram-bytes": _small_unigram(byte_fallback=True),
-        "small-bytepairs": _small_bytepairs(trims=True),
+        "small-bytepairs": _small_bytepairs(prefix_space=False),
+        "small-bytepairs-spaced": _small_bytepairs(prefix_space=True),
         "small-bytepairs-unknown": _small_bytepairs_unknown(),
         "small-added": _small_added(),
         "small-split": _small_split(),
@@ -92,11 +93,11 @@ def _byte_pairs() -> tuple[dict[str, int], list[tuple[str, str]]]:
     return {token: i for i, token in enumerate(tokens)}, merges
 
 
-def _small_bytepairs(trims: bool) -> Tokenizer:
+def _small_bytepairs(prefix_space: bool) -> Tokenizer:
     made = Tokenizer(models.BPE(*_byte_pairs()))
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=prefix_space)
     made.decoder = decoders.ByteLevel()
-    made.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), trims, False)
+    made.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), True, prefix_space)
     made.add_special_tokens([AddedToken(t, lstrip=t == "<mask>", special=True) for t in ROBERTA_SPECIAL])
     return made
 

@@ -33,6 +33,7 @@ _TRICKY = (
     "\ue000\uf8ff\U000f0000 private \U0001d54f\U0001d4b3 \U00020000\U0002a6d6\U0002ebf0 \U0001fae9 \U00016d63\ua7cb",
     "don't we'll they've I'm you're he'd it's 'S 'll'' \u2019s",
     " lead  two   three    trail ",
+    "abc abcabc bcabc  the\tthe",
     "## ##ing a##b \u2581a \u2581 \u0120b",
     "1,234.56 50% 3/4 1e-9 x=y+z;{}[]|\\~`^<>$\u20ac\u00a3",
     "word" * 60,

@@ -10,6 +10,7 @@ internal object Samples {
             "small-unigram",
             "small-unigram-bytes",
             "small-bytepairs",
+            "small-bytepairs-spaced",
             "small-bytepairs-unknown",
             "small-added",
             "small-split",
