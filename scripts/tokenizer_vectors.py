@@ -6,7 +6,8 @@
 
 Every tokenizer has a folder: its tokenizer.json, and vectors.jsonl with an object a line: text, pair, limit and
 truncation (null: none); then ids, types, starts and ends (UTF-16), words, sequences, truncated and decoded; or error, a
-message, where the input is refused. complete.json, written last, has the number of lines by folder.
+message, where the input is refused. Lines at the end have ids and decoded alone. complete.json, written last, has the
+number of lines by folder.
 """
 
 from __future__ import annotations
@@ -54,9 +55,19 @@ def _write(folder: Path, tokenizer: TextTokenizer, texts: list[str], rng: random
     with (folder / "vectors.jsonl").open("w", encoding="utf-8") as file:
         for text, pair, limit, truncation in _inputs(texts, rng):
             line = _vector(tokenizer, text, pair, limit, truncation)
-            file.write(json.dumps(line, ensure_ascii=True, separators=(",", ":")) + "\n")
+            file.write(json.dumps(line, separators=(",", ":")) + "\n")
+            count += 1
+        for ids in _id_lists(tokenizer, rng, len(texts) // 2):
+            file.write(json.dumps({"ids": ids, "decoded": tokenizer.decode(ids)}, separators=(",", ":")) + "\n")
             count += 1
     return count
+
+
+def _id_lists(tokenizer: TextTokenizer, rng: random.Random, count: int) -> Iterator[list[int]]:
+    """Ids in an order that no text gives, so that bytes become no text, too."""
+    ids = [i for i in range(tokenizer.largest_id + 1) if tokenizer.has(i)]
+    for _ in range(count):
+        yield rng.choices(ids, k=rng.randint(0, 12))
 
 
 def _inputs(texts: list[str], rng: random.Random) -> Iterator[tuple[str, str | None, int | None, str | None]]:

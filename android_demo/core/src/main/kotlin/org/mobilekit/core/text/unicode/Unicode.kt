@@ -63,7 +63,5 @@ internal object Unicode {
     fun composition(
         first: Int,
         second: Int,
-    ): Int = tables.compositions[first.toLong() shl POINT_BITS or second.toLong()] ?: -1
-
-    private const val POINT_BITS = 21
+    ): Int = tables.compositions.find(first, second)
 }

@@ -3,19 +3,19 @@ package org.mobilekit.core.text.unicode
 /** `unicode.txt`, parsed. Properties of a character are bits; pages of 256 characters that are equal are kept once. */
 internal class UnicodeTables private constructor(
     private val pages: Array<IntArray>,
-    val lower: Map<Int, IntArray>,
-    val canonical: Map<Int, IntArray>,
-    val compatible: Map<Int, IntArray>,
-    val combiningClasses: Map<Int, IntArray>,
-    val compositions: Map<Long, Int>,
+    val lower: PointMap,
+    val canonical: PointMap,
+    val compatible: PointMap,
+    val combiningClasses: PointMap,
+    val compositions: Compositions,
 ) {
     fun flags(point: Int): Int = pages[point ushr PAGE_BITS][point and PAGE_MASK]
 
     /** Gathers the file's lines. */
     private class Builder {
         val flags = IntArray(POINTS)
-        val maps = mutableMapOf<String, Map<Int, IntArray>>()
-        val combiningClasses = mutableMapOf<Int, IntArray>()
+        val maps = mutableMapOf<String, PointMap>()
+        val combiningClasses = mutableListOf<Pair<Int, IntArray>>()
 
         fun add(line: String) {
             val entries = line.split(' ')
@@ -24,8 +24,8 @@ internal class UnicodeTables private constructor(
                 name.startsWith(CLASS) -> {
                     val value = intArrayOf(name.removePrefix(CLASS).toInt())
                     eachOfRanges(entries) { point ->
-                        combiningClasses[point] = value
-                        flags[point] = flags[point] or SORTED
+                        combiningClasses += point to value
+                        flags[point] = flags[point] or Unicode.SORTED
                     }
                 }
 
@@ -44,22 +44,27 @@ internal class UnicodeTables private constructor(
             val lower = maps.getValue("lower")
             val canonical = maps.getValue("nfd")
             val compatible = maps.getValue("nfkd")
-            lower.keys.forEach { flags[it] = flags[it] or Unicode.CASED }
-            canonical.keys.forEach { flags[it] = flags[it] or Unicode.DECOMPOSES }
-            compatible.keys.forEach { flags[it] = flags[it] or Unicode.DECOMPOSES_COMPATIBLY }
+            mark(lower, Unicode.CASED)
+            mark(canonical, Unicode.DECOMPOSES)
+            mark(compatible, Unicode.DECOMPOSES_COMPATIBLY)
             for (point in HANGUL) flags[point] = flags[point] or DECOMPOSES
-            val compositions =
-                maps.getValue("compose").entries.associate { (point, parts) ->
-                    (parts[0].toLong() shl POINT_BITS or parts[1].toLong()) to point
-                }
-            return UnicodeTables(pages(), lower, canonical, compatible, combiningClasses, compositions)
+            val sorted = PointMap.of(combiningClasses.sortedBy { it.first })
+            return UnicodeTables(pages(), lower, canonical, compatible, sorted, Compositions(maps.getValue("compose")))
+        }
+
+        private fun mark(
+            map: PointMap,
+            property: Int,
+        ) {
+            for (point in map.points) flags[point] = flags[point] or property
         }
 
         private fun pages(): Array<IntArray> {
-            val known = mutableMapOf<List<Int>, IntArray>()
+            val known = HashMap<Int, MutableList<IntArray>>()
             return Array(POINTS ushr PAGE_BITS) { page ->
                 val values = flags.copyOfRange(page shl PAGE_BITS, (page + 1) shl PAGE_BITS)
-                known.getOrPut(values.asList()) { values }
+                val alike = known.getOrPut(values.contentHashCode()) { mutableListOf() }
+                alike.firstOrNull { it.contentEquals(values) } ?: values.also { alike += it }
             }
         }
     }
@@ -67,12 +72,10 @@ internal class UnicodeTables private constructor(
     companion object {
         private const val FILE = "/org/mobilekit/core/text/unicode.txt"
         private const val POINTS = 0x110000
-        private const val POINT_BITS = 21
         private const val PAGE_BITS = 8
         private const val PAGE_MASK = 0xFF
         private const val HEX = 16
         private const val CLASS = "ccc"
-        private const val SORTED = Unicode.SORTED or Unicode.DECOMPOSES or Unicode.DECOMPOSES_COMPATIBLY
         private const val DECOMPOSES = Unicode.DECOMPOSES or Unicode.DECOMPOSES_COMPATIBLY
         private val HANGUL = 0xAC00..0xD7A3
 
@@ -121,14 +124,14 @@ internal class UnicodeTables private constructor(
             }
         }
 
-        private fun map(entries: List<String>): Map<Int, IntArray> {
-            val found = HashMap<Int, IntArray>(2 * entries.size)
+        private fun map(entries: List<String>): PointMap {
+            val found = ArrayList<Pair<Int, IntArray>>(entries.size)
             var last = 0
             for (entry in entries.drop(1)) {
                 last += entry.substringBefore('=').toInt(HEX)
-                found[last] = points(entry.substringAfter('='))
+                found += last to points(entry.substringAfter('='))
             }
-            return found
+            return PointMap.of(found)
         }
 
         private fun points(list: String): IntArray {
