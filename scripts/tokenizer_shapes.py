@@ -73,6 +73,7 @@ def _sentencepiece(folder: Path, name: str, model_type: str, options: dict[str, 
         "bos_id": -1,
         "eos_id": -1,
         "control_symbols": "[CLS],[SEP],[MASK]",
+        "user_defined_symbols": "(,),\u00e9",
     }
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(_CORPUS),

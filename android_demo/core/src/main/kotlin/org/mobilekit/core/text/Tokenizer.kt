@@ -15,7 +15,8 @@ interface Tokenizer {
     /**
      * Tokens of [text], and of [pair] behind it, with special tokens; at most [limit] of them.
      *
-     * Throws [org.mobilekit.core.InputException] where [limit] leaves no room for a token of each text that may be cut.
+     * Throws [org.mobilekit.core.InputException] where [limit] leaves no room: for the special tokens, or, where one text
+     * alone may be cut, for a token of it; and where a text has half a character (a lone surrogate).
      */
     fun encode(
         text: String,

@@ -1,6 +1,7 @@
 package org.mobilekit.core.text.read
 
 import org.mobilekit.core.text.json.JsonCursor
+import org.mobilekit.core.text.json.JsonNumber
 import org.mobilekit.core.text.json.decimal
 import org.mobilekit.core.text.model.BytePairs
 import org.mobilekit.core.text.model.Merges
@@ -88,7 +89,8 @@ internal class ModelReader(
             if (!part.optionalText(name).isNullOrEmpty()) part.fail("$name is not supported")
         }
         if (part.flag("byte_fallback", default = false)) part.fail("byte_fallback is not supported")
-        if (fields["dropout"] != null) part.fail("dropout is not supported")
+        val dropout = fields["dropout"] ?: JsonNumber("0")
+        if ((dropout as? JsonNumber)?.let { decimal(it.text) } != 0.0) part.fail("dropout is not supported")
         val unknown = part.optionalText("unk_token")?.let { token(part, tokens, "unk_token", it) } ?: TokenTrie.NONE
         return BytePairs(
             vocabulary = tokens,
