@@ -4,7 +4,9 @@ import android.app.Application
 import org.mobilekit.core.artifact.Artifact
 import org.mobilekit.core.check.SelfCheckResult
 import org.mobilekit.core.engine.EngineLibrary
+import org.mobilekit.core.measure.Protocol
 import org.mobilekit.core.text.Tokenizer
+import org.mobilekit.core.text.TokenizerReader
 import org.mobilekit.demo.artifacts.ArtifactStore
 import org.mobilekit.demo.models.Models
 import org.mobilekit.demo.work.Worker
@@ -39,7 +41,10 @@ open class DemoApplication : Application() {
     protected open fun libraries(): List<EngineLibrary> = listOf(LiteRtLibrary(), ExecuTorchLibrary())
 
     /** Reads an artifact's tokenizer. */
-    protected open fun openTokenizer(artifact: Artifact): Tokenizer = TODO("$artifact")
+    protected open fun openTokenizer(artifact: Artifact): Tokenizer = TokenizerReader.read(artifact.tokenizerFile)
+
+    /** How the benchmark measures. */
+    open fun protocol(threads: Int): Protocol = Protocol(threads)
 
     override fun onTerminate() {
         worker.close()

@@ -1,16 +1,19 @@
 package org.mobilekit.demo
 
 import android.app.Activity
+import android.os.PowerManager
 import org.junit.Test
 import org.mobilekit.core.manifest.Task
 import org.mobilekit.demo.answers.TryActivity
 import org.mobilekit.demo.artifacts.ArtifactsActivity
+import org.mobilekit.demo.benchmark.BenchmarkActivity
 import org.mobilekit.demo.problem.ProblemActivity
 import org.mobilekit.demo.support.AppTest
 import org.mobilekit.demo.support.Drawing
 import org.robolectric.RuntimeEnvironment
 import org.robolectric.Shadows.shadowOf
 import java.io.File
+import java.util.concurrent.CountDownLatch
 import kotlin.test.assertTrue
 
 /**
@@ -94,6 +97,32 @@ class ScreenshotTest : AppTest() {
                 screen.press(R.id.banner)
                 draw(open<ProblemActivity>(shadowOf(screen).nextStartedActivity).get(), "problem-$name-$variant")
             }
+        }
+    }
+
+    @Test
+    fun benchmark() {
+        push(Task.SEQUENCE_CLASSIFICATION, "reviews")
+        push(Task.SEQUENCE_CLASSIFICATION, "reviews-small", "int4") { goldenError = 50f }
+        push(Task.SEQUENCE_CLASSIFICATION, "altered").resolve("model.tflite").writeText("altered")
+        val power = shadowOf(app.getSystemService(PowerManager::class.java))
+        onEachDevice { variant ->
+            power.setCurrentThermalStatus(PowerManager.THERMAL_STATUS_MODERATE)
+            val setup = open<BenchmarkActivity>().get()
+            await("the list") { setup.session.state.picked.size == 3 }
+            draw(setup, "benchmark-setup-$variant")
+            power.setCurrentThermalStatus(PowerManager.THERMAL_STATUS_NONE)
+            val screen = open<BenchmarkActivity>().get()
+            await("the list") { screen.session.state.picked.size == 3 }
+            val go = CountDownLatch(1)
+            app.fake.onRun = { go.await() }
+            screen.press(R.id.start)
+            await("the run") { screen.session.state.progress?.share ?: 0.0 > 0.0 || app.fake.open.get() > 0 }
+            Drawing.draw(screen, "benchmark-running-$variant")
+            go.countDown()
+            app.fake.onRun = {}
+            await("the end") { screen.session.state.finished != null }
+            draw(screen, "benchmark-results-$variant")
         }
     }
 

@@ -71,7 +71,7 @@ internal class AnswerViews(
         section(context.getString(R.string.in_context), above = SECTION)
         into.addText(MarkedText.of(context, outcome.shown, listOfNotNull(best)), R.style.Text).setTextIsSelectable(true)
         if (answer.items.isNotEmpty()) section(context.getString(R.string.spans), above = SECTION)
-        for (item in answer.items) {
+        for (item in answer.items.filter { it === best || it.score >= LEAST_SHOWN }) {
             into.addBar(item.text?.ifBlank { null } ?: context.getString(R.string.no_span), Numbers.percent(item.score), item.score, item === best)
         }
     }
@@ -133,6 +133,9 @@ internal class AnswerViews(
         const val MOST_ENTITIES = 30
         const val MOST_CELLS = 8
         const val DIGITS = 3
+
+        /** What is shown as 0.0 % is no answer. */
+        const val LEAST_SHOWN = 0.0005
         const val LINE = 6
         const val SECTION = 16
     }

@@ -64,7 +64,7 @@ class TryActivity : SessionActivity<TrySession>() {
             names.task(manifest.task),
             manifest.scheme,
             names.target(manifest.target),
-            Numbers.megabytes(this, manifest.bytes),
+            Numbers.bytes(this, manifest.bytes),
         )
 
     private fun showWork(state: TryState) {

@@ -46,10 +46,10 @@ internal class ArtifactCard(
                 context.getString(
                     R.string.card_about,
                     context.names.task(manifest.task),
-                    Numbers.megabytes(context, manifest.bytes),
+                    Numbers.bytes(context, manifest.bytes),
                 )
             entry.trouble != null -> context.getString(R.string.card_broken)
-            else -> context.getString(R.string.card_packed, Numbers.megabytes(context, entry.bytes))
+            else -> context.getString(R.string.card_packed, Numbers.bytes(context, entry.bytes))
         }
     }
 

@@ -20,7 +20,7 @@ class ArtifactStore(
     assets: AssetManager,
     private val assetFolder: String,
     private val pushed: File?,
-    own: File,
+    private val own: File,
 ) {
     private val assetFiles = AssetFiles(assets)
     private val copies = Copies(own)
@@ -107,11 +107,15 @@ class ArtifactStore(
             val manifest = manifestOrNull(place, ready)
             Entry(name, place, manifest, null, manifest?.bytes ?: packBytes(place), ready)
         } catch (error: ArtifactException) {
-            Entry(name, place, null, error.message, 0, ready)
+            Entry(name, place, null, shortly(error), 0, ready)
         } catch (error: IOException) {
             Entry(name, place, null, "$name: cannot be read (${error.message}).", 0, ready)
         }
     }
+
+    /** What a person sees: paths from the artifacts' folder on. */
+    private fun shortly(error: ArtifactException): String =
+        listOfNotNull(pushed, own).fold(error.message.orEmpty()) { said, folder -> said.replace("$folder/", "") }
 
     private fun manifestOrNull(
         place: Place,

@@ -6,7 +6,6 @@ import org.mobilekit.core.measure.Benchmark
 import org.mobilekit.core.measure.BenchmarkResult
 import org.mobilekit.core.measure.Contender
 import org.mobilekit.core.measure.Progress
-import org.mobilekit.core.measure.Protocol
 import org.mobilekit.core.measure.TextItem
 import org.mobilekit.core.measure.Texts
 import org.mobilekit.core.report.Report
@@ -47,7 +46,7 @@ class BenchmarkJob(
             throw InputException(unusable.values.firstOrNull() ?: demo.getString(R.string.nothing_to_measure))
         }
         val hotBefore = phone.thermal()
-        val benchmark = Benchmark(Protocol(threads, texts = texts()), demo.models::tokenizer, memory = processMemory)
+        val benchmark = Benchmark(demo.protocol(threads).copy(texts = texts()), demo.models::tokenizer, memory = processMemory)
         val result = benchmark.run(contenders, progress, cancelled)
         keepChecks(result)
         val report =

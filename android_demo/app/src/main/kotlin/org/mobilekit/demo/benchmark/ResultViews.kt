@@ -38,7 +38,8 @@ internal class ResultViews(
         for (each in finished.result.measured) cards.addCell(card(each))
         for ((name, why) in finished.unusable) cards.addCell(unusable(name, why))
         val size = LinearLayout.LayoutParams(ViewGroup.LayoutParams.MATCH_PARENT, ViewGroup.LayoutParams.WRAP_CONTENT)
-        size.topMargin = context.resources.getDimensionPixelSize(R.dimen.flow_gap)
+        val outset = context.resources.getDimensionPixelOffset(R.dimen.grid_outset)
+        size.setMargins(outset, context.resources.getDimensionPixelSize(R.dimen.flow_gap), outset, 0)
         into.addView(cards, size)
         val button = into.inflate(R.layout.share_button) as Button
         button.setOnClickListener { share() }
@@ -74,8 +75,8 @@ internal class ResultViews(
         measured.textRun?.let { row(card, context.getString(R.string.row_text_run), figures(it)) }
         measured.textPipeline?.let { row(card, context.getString(R.string.row_text), figures(it)) }
         measured.memory?.let {
-            row(card, context.getString(R.string.row_memory), Numbers.megabytes(context, it.anonymousBytes))
-            row(card, context.getString(R.string.row_mapped), Numbers.megabytes(context, it.fileBytes))
+            row(card, context.getString(R.string.row_memory), Numbers.bytes(context, it.anonymousBytes))
+            row(card, context.getString(R.string.row_mapped), Numbers.bytes(context, it.fileBytes))
         }
         return card
     }

@@ -9,43 +9,16 @@ import android.os.PowerManager
 internal class Heat(
     private val context: Context,
 ) {
-    private var listener: Any? = null
-
     /** In a word, as a report has it; null where the phone does not tell. */
     val status: String? get() = level()?.let(WORDS::getOrNull)
 
     /** Whether the phone is so hot that it slows down, or soon will. */
     val hot: Boolean get() = (level() ?: 0) >= MODERATE
 
-    /** Call [changed] on the main thread whenever the phone says how hot it is, until [unwatch]. */
-    fun watch(changed: () -> Unit) {
-        if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.Q) listener = listen(changed)
-    }
-
-    /** Call nobody any more. */
-    fun unwatch() {
-        if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.Q) stopListening()
-    }
-
-    private fun level(): Int? = if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.Q) currentLevel() else null
+    private fun level(): Int? = if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.Q) levelOfAndroid10() else null
 
     @TargetApi(Build.VERSION_CODES.Q)
-    private fun currentLevel(): Int? = power()?.currentThermalStatus
-
-    @TargetApi(Build.VERSION_CODES.Q)
-    private fun listen(changed: () -> Unit): PowerManager.OnThermalStatusChangedListener {
-        val each = PowerManager.OnThermalStatusChangedListener { changed() }
-        power()?.addThermalStatusListener(context.mainExecutor, each)
-        return each
-    }
-
-    @TargetApi(Build.VERSION_CODES.Q)
-    private fun stopListening() {
-        (listener as? PowerManager.OnThermalStatusChangedListener)?.let { power()?.removeThermalStatusListener(it) }
-        listener = null
-    }
-
-    private fun power(): PowerManager? = context.getSystemService(PowerManager::class.java)
+    private fun levelOfAndroid10(): Int? = context.getSystemService(PowerManager::class.java)?.currentThermalStatus
 
     private companion object {
         /** By number, as `PowerManager.THERMAL_STATUS_...` has them. */

@@ -18,6 +18,7 @@ import java.util.concurrent.CountDownLatch
 import kotlin.test.assertContains
 import kotlin.test.assertEquals
 import kotlin.test.assertFalse
+import kotlin.test.assertNotNull
 import kotlin.test.assertTrue
 
 class TryActivityTest : AppTest() {
@@ -236,6 +237,15 @@ class TryActivityTest : AppTest() {
     }
 
     @Test
+    fun `an artifact of each task checks itself when it is opened`() {
+        for (task in Task.entries) {
+            val check = assertNotNull(opened(task).session.state.selfCheck)
+            assertTrue(check.passed, "$task: ${check.rows}")
+            assertFalse(check.rows.isEmpty())
+        }
+    }
+
+    @Test
     fun `a self-check that fails is told and explained, with what was measured and the limit`() {
         val name = push(Task.SEQUENCE_CLASSIFICATION) { goldenError = 50f }.name
         val screen = opened(name).get()
@@ -244,9 +254,9 @@ class TryActivityTest : AppTest() {
         val problem = open<ProblemActivity>(shadowOf(screen).nextStartedActivity).get()
         assertEquals("Self-check failed", problem.text(R.id.title))
         val said = words(problem.view(R.id.checks))
-        assertContains(said.lines().first(), "output: failed")
+        assertContains(said.lines().first(), "Output: failed")
         assertContains(said, "Limit cosine >= 0.99")
-        assertContains(said, "padding: held")
+        assertContains(said, "Padding: held")
     }
 
     @Test

@@ -2,6 +2,7 @@ package org.mobilekit.demo.support
 
 import org.mobilekit.core.artifact.Artifact
 import org.mobilekit.core.engine.EngineLibrary
+import org.mobilekit.core.measure.Protocol
 import org.mobilekit.core.text.Tokenizer
 import org.mobilekit.demo.DemoApplication
 
@@ -15,6 +16,10 @@ class TestDemoApplication : DemoApplication() {
     public override var assetFolder: String = "none"
 
     override val synthetic: Boolean get() = true
+
+    /** Few runs: tests hold what is shown, not how long it takes. */
+    override fun protocol(threads: Int): Protocol =
+        Protocol(threads, loadRepeats = 2, leastRuns = 2, leastSeconds = 0.0, burstSeconds = 0.0)
 
     override fun libraries(): List<EngineLibrary> = listOf(library ?: fake)
 
