@@ -64,7 +64,12 @@ class RealModelTest : AppTest() {
             .jsonArray
             .map { it.jsonObject }
             // The screen trims no texts, and asks for one that is more than spaces.
-            .filter { it.getValue("text").jsonPrimitive.content.isNotBlank() }
+            .filter {
+                it
+                    .getValue("text")
+                    .jsonPrimitive.content
+                    .isNotBlank()
+            }
 
     @Test
     fun `labels on the screen are those of mobilekit run`() {
@@ -72,7 +77,13 @@ class RealModelTest : AppTest() {
         val screen = opened(name)
         assertTrue(assertNotNull(screen.session.state.selfCheck).passed)
         for (run in runs(name).take(TEXTS)) {
-            val pair = run.getValue("pair").takeIf { it !is JsonNull }?.jsonPrimitive?.content.orEmpty()
+            val pair =
+                run
+                    .getValue("pair")
+                    .takeIf { it !is JsonNull }
+                    ?.jsonPrimitive
+                    ?.content
+                    .orEmpty()
             val said = screen.ask(run.getValue("text").jsonPrimitive.content, pair).lines()
             val items = run.getValue("items").jsonArray.map { it.jsonObject }
             val best = items.filter { it.getValue("chosen").jsonPrimitive.boolean }

@@ -36,7 +36,11 @@ class ScreenshotTest : AppTest() {
         name: String,
     ) {
         val drawn = Drawing.draw(screen, name)
-        val colours = (0 until drawn.height step 7).flatMap { y -> (0 until drawn.width step 7).map { x -> drawn.getPixel(x, y) } }.toSet()
+        val colours =
+            (0 until drawn.height step 7)
+                .flatMap { y ->
+                    (0 until drawn.width step 7).map { x -> drawn.getPixel(x, y) }
+                }.toSet()
         assertTrue(colours.size >= LEAST_COLOURS, "$name has ${colours.size} colours")
         closeScreens()
     }
@@ -117,7 +121,10 @@ class ScreenshotTest : AppTest() {
             val go = CountDownLatch(1)
             app.fake.onRun = { go.await() }
             screen.press(R.id.start)
-            await("the run") { screen.session.state.progress?.share ?: 0.0 > 0.0 || app.fake.open.get() > 0 }
+            await("the run") {
+                screen.session.state.progress
+                    ?.share ?: 0.0 > 0.0 || app.fake.open.get() > 0
+            }
             Drawing.draw(screen, "benchmark-running-$variant")
             go.countDown()
             app.fake.onRun = {}

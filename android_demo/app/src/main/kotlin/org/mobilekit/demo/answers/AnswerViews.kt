@@ -72,7 +72,12 @@ internal class AnswerViews(
         into.addText(MarkedText.of(context, outcome.shown, listOfNotNull(best)), R.style.Text).setTextIsSelectable(true)
         if (answer.items.isNotEmpty()) section(context.getString(R.string.spans), above = SECTION)
         for (item in answer.items.filter { it === best || it.score >= LEAST_SHOWN }) {
-            into.addBar(item.text?.ifBlank { null } ?: context.getString(R.string.no_span), Numbers.percent(item.score), item.score, item === best)
+            into.addBar(
+                item.text?.ifBlank { null } ?: context.getString(R.string.no_span),
+                Numbers.percent(item.score),
+                item.score,
+                item === best,
+            )
         }
     }
 
@@ -91,16 +96,27 @@ internal class AnswerViews(
     private fun embeddings(outcome: Outcome) {
         if (outcome.answers.size < 2) {
             into.addText(context.getString(R.string.one_embedding_title), R.style.Text_Title)
-            val size = outcome.answers.first().output.size
+            val size =
+                outcome.answers
+                    .first()
+                    .output.size
             into.addText(context.getString(R.string.one_embedding, size), R.style.Text_Secondary, above = LINE)
             return
         }
         section(context.getString(R.string.nearest))
         into.addText("1  ${outcome.answers.first().text}", R.style.Text_Title)
-        val others = outcome.answers.indices.drop(1).sortedByDescending { outcome.cosines[0][it] }
+        val others =
+            outcome.answers.indices
+                .drop(1)
+                .sortedByDescending { outcome.cosines[0][it] }
         for ((rank, index) in others.withIndex()) {
             val cosine = outcome.cosines[0][index]
-            into.addBar("${index + 1}  ${outcome.answers[index].text}", Numbers.plain(cosine, DIGITS), cosine, rank == 0)
+            into.addBar(
+                "${index + 1}  ${outcome.answers[index].text}",
+                Numbers.plain(cosine, DIGITS),
+                cosine,
+                rank == 0,
+            )
         }
         if (outcome.answers.size > MOST_CELLS) return
         section(context.getString(R.string.cosines), above = SECTION)

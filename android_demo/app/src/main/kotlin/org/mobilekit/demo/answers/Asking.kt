@@ -44,17 +44,28 @@ internal class Asking(
     ): List<Answer> {
         if (first.isBlank()) throw InputException(resources.getString(R.string.type_first))
         return when (manifest.task) {
-            Task.SENTENCE_EMBEDDING -> lines(first).map { model.text.answer(it) }
+            Task.SENTENCE_EMBEDDING -> {
+                lines(first).map { model.text.answer(it) }
+            }
+
             Task.QUESTION_ANSWERING -> {
                 if (second.isBlank()) throw InputException(resources.getString(R.string.type_context))
                 listOf(model.text.answer(first, second))
             }
-            else -> listOf(model.text.answer(first, second.ifBlank { null }))
+
+            else -> {
+                listOf(model.text.answer(first, second.ifBlank { null }))
+            }
         }
     }
 
     private fun lines(text: String): List<String> {
-        val lines = text.lineSequence().filter { it.isNotBlank() }.map { it.trim() }.toList()
+        val lines =
+            text
+                .lineSequence()
+                .filter { it.isNotBlank() }
+                .map { it.trim() }
+                .toList()
         if (lines.size <= MOST_LINES) return lines
         throw InputException(resources.getString(R.string.too_many_lines, lines.size, MOST_LINES))
     }

@@ -1,6 +1,7 @@
 package org.mobilekit.demo.answers
 
 import android.app.Activity
+import android.text.InputFilter
 import android.view.View
 import android.widget.Button
 import android.widget.EditText
@@ -22,6 +23,8 @@ internal class InputForm(
     private val mask = screen.findViewById<Button>(R.id.mask)
 
     init {
+        // What is typed is saved when the screen turns, in a parcel that Android lets grow to a megabyte.
+        for (field in listOf(first, second)) field.filters = arrayOf(InputFilter.LengthFilter(MOST_CHARACTERS))
         run.setOnClickListener { ask(first.text.toString(), second.text.toString()) }
     }
 
@@ -78,4 +81,9 @@ internal class InputForm(
             Task.FILL_MASK -> R.string.example_masked
             Task.SENTENCE_EMBEDDING -> R.string.example_lines
         }
+
+    companion object {
+        /** Of a field. No model reads as many: what is cut is told with the answer. */
+        const val MOST_CHARACTERS = 100_000
+    }
 }

@@ -17,9 +17,7 @@ internal object MarkedText {
         context: Context,
         text: String,
         items: List<Item>,
-    ): CharSequence {
-        return marked(context, text, items.mapNotNull { mark(it, text) })
-    }
+    ): CharSequence = marked(context, text, items.mapNotNull { mark(it, text) })
 
     /** The text with each missing word filled in and marked; [words]: one for each place, in the text's order. */
     fun filled(

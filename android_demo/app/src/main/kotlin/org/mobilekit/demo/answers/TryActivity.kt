@@ -81,7 +81,8 @@ class TryActivity : SessionActivity<TrySession>() {
         val failed = state.selfCheck?.takeIf { !it.passed }
         val banner = findViewById<View>(R.id.banner)
         banner.shown = state.refused != null || failed != null
-        val trouble = state.refused ?: failed?.let { Trouble(Trouble.Kind.CHECK, getString(R.string.check_failed)) } ?: return
+        val trouble =
+            state.refused ?: failed?.let { Trouble(Trouble.Kind.CHECK, getString(R.string.check_failed)) } ?: return
         findViewById<TextView>(R.id.banner_text).text = getString(R.string.banner_why, trouble.said)
         banner.setOnClickListener { startActivity(ProblemActivity.intent(this, artifact, trouble, failed)) }
     }

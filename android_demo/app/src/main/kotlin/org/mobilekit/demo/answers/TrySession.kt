@@ -46,7 +46,15 @@ class TrySession(
             attempt(demo.resources) {
                 val entry = demo.store.list().firstOrNull { it.name == name }
                 entry ?: throw ArtifactException(demo.getString(R.string.artifact_gone, name))
-                doing(if (entry.ready) R.string.verifying else if (entry.packed) R.string.unpacking else R.string.copying)
+                doing(
+                    if (entry.ready) {
+                        R.string.verifying
+                    } else if (entry.packed) {
+                        R.string.unpacking
+                    } else {
+                        R.string.copying
+                    },
+                )
                 val artifact = demo.store.prepare(entry, ::progress) { task.cancelled }
                 doing(R.string.loading)
                 demo.models.open(artifact, THREADS)

@@ -42,14 +42,21 @@ internal class ArtifactCard(
     private fun about(entry: Entry): String {
         val manifest: Manifest? = entry.manifest
         return when {
-            manifest != null ->
+            manifest != null -> {
                 context.getString(
                     R.string.card_about,
                     context.names.task(manifest.task),
                     Numbers.bytes(context, manifest.bytes),
                 )
-            entry.trouble != null -> context.getString(R.string.card_broken)
-            else -> context.getString(R.string.card_packed, Numbers.bytes(context, entry.bytes))
+            }
+
+            entry.trouble != null -> {
+                context.getString(R.string.card_broken)
+            }
+
+            else -> {
+                context.getString(R.string.card_packed, Numbers.bytes(context, entry.bytes))
+            }
         }
     }
 
@@ -58,13 +65,36 @@ internal class ArtifactCard(
         checked: SelfCheckResult?,
     ) {
         when {
-            entry.trouble != null -> pills.addPill(context.getString(R.string.state_broken), Tone.ERROR)
-            entry.manifest?.status == Status.FAILED -> pills.addPill(context.getString(R.string.state_failed), Tone.ERROR)
-            checked?.passed == true -> pills.addPill(context.getString(R.string.state_checked), Tone.GOOD)
-            checked != null -> pills.addPill(context.getString(R.string.state_check_failed), Tone.ERROR)
-            entry.packed -> pills.addPill(context.getString(R.string.state_packed), Tone.WARNING)
-            entry.ready -> pills.addPill(context.getString(R.string.state_ready), Tone.GOOD)
-            else -> pills.addPill(context.getString(R.string.state_new), Tone.GOOD)
+            entry.trouble != null -> {
+                pills.addPill(context.getString(R.string.state_broken), Tone.ERROR)
+            }
+
+            entry.manifest?.status == Status.FAILED -> {
+                pills.addPill(
+                    context.getString(R.string.state_failed),
+                    Tone.ERROR,
+                )
+            }
+
+            checked?.passed == true -> {
+                pills.addPill(context.getString(R.string.state_checked), Tone.GOOD)
+            }
+
+            checked != null -> {
+                pills.addPill(context.getString(R.string.state_check_failed), Tone.ERROR)
+            }
+
+            entry.packed -> {
+                pills.addPill(context.getString(R.string.state_packed), Tone.WARNING)
+            }
+
+            entry.ready -> {
+                pills.addPill(context.getString(R.string.state_ready), Tone.GOOD)
+            }
+
+            else -> {
+                pills.addPill(context.getString(R.string.state_new), Tone.GOOD)
+            }
         }
     }
 }

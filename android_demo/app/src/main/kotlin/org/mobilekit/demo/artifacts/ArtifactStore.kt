@@ -154,7 +154,12 @@ class ArtifactStore(
     private fun assetPlaces(): Map<String, Place> =
         assetFiles.names(assetFolder).associate { name ->
             val path = "$assetFolder/$name"
-            if (name.endsWith(PACK)) name.removeSuffix(PACK) to Place.AssetPack(path) else name to Place.AssetFolder(path)
+            if (name.endsWith(PACK)) {
+                name.removeSuffix(PACK) to Place.AssetPack(path)
+            } else {
+                name to
+                    Place.AssetFolder(path)
+            }
         }
 
     private fun pushedPlaces(): Map<String, Place> =

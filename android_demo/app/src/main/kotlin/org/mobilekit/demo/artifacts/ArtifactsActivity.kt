@@ -22,7 +22,12 @@ class ArtifactsActivity : SessionActivity<ArtifactsSession>() {
 
     override fun onCreate(savedInstanceState: Bundle?) {
         super.onCreate(savedInstanceState)
-        setScreen(R.layout.artifacts, getString(R.string.app_name), getString(R.string.artifacts_subtitle), back = false)
+        setScreen(
+            R.layout.artifacts,
+            getString(R.string.app_name),
+            getString(R.string.artifacts_subtitle),
+            back = false,
+        )
         findViewById<TextView>(R.id.push_command).text = getString(R.string.empty_push_command, packageName)
         findViewById<View>(R.id.again).setOnClickListener { session.look() }
         findViewById<View>(R.id.benchmark).setOnClickListener {

@@ -36,9 +36,10 @@ class BenchmarkActivity : SessionActivity<BenchmarkSession>() {
     override fun onCreate(savedInstanceState: Bundle?) {
         super.onCreate(savedInstanceState)
         setScreen(R.layout.benchmark, getString(R.string.benchmark_title), getString(R.string.benchmark_subtitle))
-        results = ResultViews(findViewById(R.id.results)) {
-            session.state.file?.let { file -> startActivity(Reports.share(this, file)) }
-        }
+        results =
+            ResultViews(findViewById(R.id.results)) {
+                session.state.file?.let { file -> startActivity(Reports.share(this, file)) }
+            }
         findViewById<View>(R.id.start).setOnClickListener { session.start() }
         findViewById<View>(R.id.cancel).setOnClickListener { session.cancel() }
         showThreads()
@@ -73,7 +74,7 @@ class BenchmarkActivity : SessionActivity<BenchmarkSession>() {
     private fun showProgress(state: BenchmarkState) {
         val progress = state.progress
         findViewById<View>(R.id.progress).shown = progress != null
-        findViewById<TextView>(R.id.doing).text = progress?.doing
+        findViewById<TextView>(R.id.doing).text = progress?.doing?.replaceFirstChar { it.uppercase() }
         findViewById<ProgressBar>(R.id.share).run { this.progress = ((progress?.share ?: 0.0) * max).toInt() }
         // A phone that falls asleep measures nothing.
         if (progress != null) {
@@ -97,7 +98,7 @@ class BenchmarkActivity : SessionActivity<BenchmarkSession>() {
             box.isSaveEnabled = false
             box.isChecked = entry.name in state.picked
             box.setOnCheckedChangeListener { _, wanted -> session.pick(entry.name, wanted) }
-            picks.addCell(box)
+            picks.addCell(box, below = 0)
         }
     }
 

@@ -46,7 +46,8 @@ class BenchmarkJob(
             throw InputException(unusable.values.firstOrNull() ?: demo.getString(R.string.nothing_to_measure))
         }
         val hotBefore = phone.thermal()
-        val benchmark = Benchmark(demo.protocol(threads).copy(texts = texts()), demo.models::tokenizer, memory = processMemory)
+        val benchmark =
+            Benchmark(demo.protocol(threads).copy(texts = texts()), demo.models::tokenizer, memory = processMemory)
         val result = benchmark.run(contenders, progress, cancelled)
         keepChecks(result)
         val report =
@@ -85,7 +86,11 @@ class BenchmarkJob(
 
     /** The same texts that `bench` takes, so that hosts and phones can be compared. */
     private fun texts(): Texts {
-        val lines = demo.resources.openRawResource(R.raw.texts).bufferedReader().readLines()
+        val lines =
+            demo.resources
+                .openRawResource(R.raw.texts)
+                .bufferedReader()
+                .readLines()
         return Texts("built-in", lines.filter { it.isNotEmpty() }.map { TextItem(it) })
     }
 

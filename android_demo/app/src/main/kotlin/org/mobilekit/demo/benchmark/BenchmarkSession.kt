@@ -61,7 +61,14 @@ class BenchmarkSession(
         val asked = state
         val entries = asked.entries.orEmpty().filter { it.name in asked.picked }
         if (entries.isEmpty() || asked.progress != null) return
-        show { it.copy(progress = Progress(demo.getString(R.string.starting), 0.0), finished = null, file = null, trouble = null) }
+        show {
+            it.copy(
+                progress = Progress(demo.getString(R.string.starting), 0.0),
+                finished = null,
+                file = null,
+                trouble = null,
+            )
+        }
         running = worker.start { task -> measure(task, entries, asked.threads) }
     }
 
@@ -80,9 +87,24 @@ class BenchmarkSession(
         val found = attempt(demo.resources) { demo.store.list().filter { it.trouble == null } }
         show {
             when (found) {
-                is Attempt.Done -> it.copy(entries = found.value, picked = found.value.map { entry -> entry.name }.toSet())
-                is Attempt.Failed -> it.copy(entries = emptyList(), trouble = found.trouble)
-                Attempt.Cancelled -> it
+                is Attempt.Done -> {
+                    it.copy(
+                        entries = found.value,
+                        picked =
+                            found.value
+                                .map { entry ->
+                                    entry.name
+                                }.toSet(),
+                    )
+                }
+
+                is Attempt.Failed -> {
+                    it.copy(entries = emptyList(), trouble = found.trouble)
+                }
+
+                Attempt.Cancelled -> {
+                    it
+                }
             }
         }
     }
@@ -103,9 +125,21 @@ class BenchmarkSession(
         if (task.cancelled) return
         show {
             when (measured) {
-                is Attempt.Done -> it.copy(progress = null, finished = measured.value.first, file = measured.value.second)
-                is Attempt.Failed -> it.copy(progress = null, trouble = measured.trouble)
-                Attempt.Cancelled -> it.copy(progress = null)
+                is Attempt.Done -> {
+                    it.copy(
+                        progress = null,
+                        finished = measured.value.first,
+                        file = measured.value.second,
+                    )
+                }
+
+                is Attempt.Failed -> {
+                    it.copy(progress = null, trouble = measured.trouble)
+                }
+
+                Attempt.Cancelled -> {
+                    it.copy(progress = null)
+                }
             }
         }
     }

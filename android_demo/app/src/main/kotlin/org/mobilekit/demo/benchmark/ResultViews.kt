@@ -69,9 +69,19 @@ internal class ResultViews(
         }
         selfCheck(card, measured)
         if (measured.loadMs.isNotEmpty()) {
-            row(card, context.getString(R.string.row_load), Numbers.milliseconds(context, Statistics.of(measured.loadMs).medianMs))
+            row(
+                card,
+                context.getString(R.string.row_load),
+                Numbers.milliseconds(context, Statistics.of(measured.loadMs).medianMs),
+            )
         }
-        for ((length, times) in measured.lengths) row(card, context.getString(R.string.row_length, length), figures(times))
+        for ((length, times) in measured.lengths) {
+            row(
+                card,
+                context.getString(R.string.row_length, length),
+                figures(times),
+            )
+        }
         measured.textRun?.let { row(card, context.getString(R.string.row_text_run), figures(it)) }
         measured.textPipeline?.let { row(card, context.getString(R.string.row_text), figures(it)) }
         measured.memory?.let {

@@ -43,11 +43,20 @@ class ProblemActivity : Activity() {
         row: CheckRow,
     ): View {
         val view = checks.inflate(R.layout.check_row)
-        view.findViewById<ImageView>(R.id.check_icon).setImageResource(if (row.passed) R.drawable.icon_good else R.drawable.icon_error)
+        view
+            .findViewById<ImageView>(
+                R.id.check_icon,
+            ).setImageResource(if (row.passed) R.drawable.icon_good else R.drawable.icon_error)
         view.findViewById<TextView>(R.id.check_name).text =
-            getString(if (row.passed) R.string.check_held else R.string.check_not_held, row.name.replaceFirstChar { it.uppercase() })
+            getString(
+                if (row.passed) R.string.check_held else R.string.check_not_held,
+                row.name.replaceFirstChar {
+                    it.uppercase()
+                },
+            )
         view.findViewById<TextView>(R.id.check_about).text = row.about
-        view.findViewById<TextView>(R.id.check_figures).text = getString(R.string.check_figures, row.measured, row.limit)
+        view.findViewById<TextView>(R.id.check_figures).text =
+            getString(R.string.check_figures, row.measured, row.limit)
         return view
     }
 

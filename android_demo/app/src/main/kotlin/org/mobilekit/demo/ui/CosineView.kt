@@ -79,8 +79,16 @@ class CosineView(
 
     private fun spoken(): String =
         cosines.indices
-            .flatMap { row -> (0 until row).map { context.getString(R.string.cosine_spoken, it + 1, row + 1, twoDigits(cosines[row][it])) } }
-            .joinToString(" ")
+            .flatMap { row ->
+                (0 until row).map {
+                    context.getString(
+                        R.string.cosine_spoken,
+                        it + 1,
+                        row + 1,
+                        twoDigits(cosines[row][it]),
+                    )
+                }
+            }.joinToString(" ")
 
     private fun twoDigits(value: Double): String = String.format(Locale.getDefault(), "%.2f", value)
 

@@ -32,7 +32,22 @@ internal object Numbers {
     fun milliseconds(
         context: Context,
         value: Double,
-    ): String = context.getString(R.string.milliseconds, plain(value, if (value < TEN) 2 else if (value < HUNDRED) 1 else 0))
+    ): String =
+        context.getString(
+            R.string.milliseconds,
+            plain(
+                value,
+                if (value <
+                    TEN
+                ) {
+                    2
+                } else if (value < HUNDRED) {
+                    1
+                } else {
+                    0
+                },
+            ),
+        )
 
     /** Bytes as MB of a million, as hosts show them; what is less than a tenth of one as kB. */
     fun bytes(

@@ -79,11 +79,15 @@ internal fun View.dp(value: Int): Int = (value * resources.displayMetrics.densit
 
 private const val ROUNDED = 0.5f
 
-/** Add a view as the next cell of a grid whose columns are all as wide. */
-internal fun GridLayout.addCell(view: View) {
-    val size = GridLayout.LayoutParams(GridLayout.spec(GridLayout.UNDEFINED, GridLayout.FILL), GridLayout.spec(GridLayout.UNDEFINED, GridLayout.FILL, 1f))
+/** Add a view as the next cell of a grid whose columns are all as wide, with room [below] it in pixels. */
+internal fun GridLayout.addCell(
+    view: View,
+    below: Int = resources.getDimensionPixelSize(R.dimen.gap),
+) {
+    val row = GridLayout.spec(GridLayout.UNDEFINED, GridLayout.FILL)
+    val size = GridLayout.LayoutParams(row, GridLayout.spec(GridLayout.UNDEFINED, GridLayout.FILL, 1f))
     size.width = 0
     val between = if (columnCount > 1) resources.getDimensionPixelSize(R.dimen.gap) / 2 else 0
-    size.setMargins(between, 0, between, resources.getDimensionPixelSize(R.dimen.gap))
+    size.setMargins(between, 0, between, below)
     addView(view, size)
 }

@@ -1,5 +1,8 @@
 package org.mobilekit.demo.answers
 
+import android.os.Bundle
+import android.os.Looper
+import android.os.Parcel
 import android.text.Spanned
 import android.text.style.BackgroundColorSpan
 import android.view.View
@@ -47,14 +50,21 @@ class TryActivityTest : AppTest() {
 
     private fun marked(view: View): List<String> =
         when (view) {
-            is TextView ->
+            is TextView -> {
                 (view.text as? Spanned)?.let { text ->
                     text
                         .getSpans(0, text.length, BackgroundColorSpan::class.java)
                         .map { text.substring(text.getSpanStart(it), text.getSpanEnd(it)) }
                 } ?: emptyList()
-            is ViewGroup -> (0 until view.childCount).flatMap { marked(view.getChildAt(it)) }
-            else -> emptyList()
+            }
+
+            is ViewGroup -> {
+                (0 until view.childCount).flatMap { marked(view.getChildAt(it)) }
+            }
+
+            else -> {
+                emptyList()
+            }
         }
 
     @Test
@@ -63,7 +73,15 @@ class TryActivityTest : AppTest() {
         val lines = screen.ask("the camera is lovely").lines()
         assertEquals(listOf("positive", "positive", "85.8%", "negative", "14.2%"), lines)
         val times = words(screen.view(R.id.timings))
-        for (part in listOf("tokenizing", "running", "text to answer", "6 tokens", "loaded in")) assertContains(times, part)
+        for (part in listOf(
+            "tokenizing",
+            "running",
+            "text to answer",
+            "6 tokens",
+            "loaded in",
+        )) {
+            assertContains(times, part)
+        }
     }
 
     @Test
@@ -168,6 +186,20 @@ class TryActivityTest : AppTest() {
     }
 
     @Test
+    fun `a field holds 100,000 characters, so that what is saved when the screen turns is small enough`() {
+        val screen = opened(Task.QUESTION_ANSWERING)
+        for (id in listOf(R.id.first, R.id.second)) screen.type(id, "x".repeat(1_000_000))
+        assertEquals(100_000, screen.text(R.id.first).length)
+        val saved = Bundle()
+        shadowOf(Looper.getMainLooper()).idle()
+        screen.window.saveHierarchyState().let { saved.putBundle("views", it) }
+        val parcel = Parcel.obtain()
+        saved.writeToParcel(parcel, 0)
+        assertTrue(parcel.dataSize() in 1..MOST_SAVED, "${parcel.dataSize()} bytes")
+        parcel.recycle()
+    }
+
+    @Test
     fun `more lines than can be compared are a message`() {
         val screen = opened(Task.SENTENCE_EMBEDDING)
         screen.ask("line\n".repeat(51))
@@ -177,7 +209,8 @@ class TryActivityTest : AppTest() {
     @Test
     fun `an engine that throws is a message, and the next text is answered`() {
         val screen = opened(Task.SEQUENCE_CLASSIFICATION)
-        val errors = listOf(IllegalStateException("kernel panic"), NoClassDefFoundError("native"), StackOverflowError("deep"))
+        val errors =
+            listOf(IllegalStateException("kernel panic"), NoClassDefFoundError("native"), StackOverflowError("deep"))
         for (error in errors) {
             app.fake.onRun = { throw error }
             screen.ask("lovely")
@@ -227,7 +260,11 @@ class TryActivityTest : AppTest() {
 
     @Test
     fun `an artifact for an engine that is not here is refused`() {
-        val name = push(Task.SEQUENCE_CLASSIFICATION) { change = { it.replace("\"target\": \"tflite\"", "\"target\": \"coreml\"") } }.name
+        val name =
+            push(Task.SEQUENCE_CLASSIFICATION) {
+                change =
+                    { it.replace("\"target\": \"tflite\"", "\"target\": \"coreml\"") }
+            }.name
         assertContains(opened(name).get().text(R.id.banner_text), "no engine for coreml")
     }
 
@@ -312,5 +349,10 @@ class TryActivityTest : AppTest() {
         }
         assertEquals(R.id.first, screen.view(R.id.first_label).labelFor)
         assertEquals("Back", screen.view(R.id.back).contentDescription)
+    }
+
+    private companion object {
+        /** A transaction takes a megabyte, of all that is on its way. */
+        const val MOST_SAVED = 500_000
     }
 }

@@ -48,7 +48,16 @@ class ArtifactsActivityTest : AppTest() {
     fun `a card says model, task, scheme, engine, size and state`() {
         push(Task.SEQUENCE_CLASSIFICATION, "moods", "int4")
         val card = opened().cards().single()
-        for (words in listOf("moods", "Text classification", "int4", "LiteRT", "4.1 kB", "Ready")) assertContains(card, words)
+        for (words in listOf(
+            "moods",
+            "Text classification",
+            "int4",
+            "LiteRT",
+            "4.1 kB",
+            "Ready",
+        )) {
+            assertContains(card, words)
+        }
     }
 
     @Test

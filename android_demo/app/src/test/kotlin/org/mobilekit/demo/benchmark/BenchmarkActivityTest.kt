@@ -29,7 +29,11 @@ import kotlin.test.assertTrue
 class BenchmarkActivityTest : AppTest() {
     private fun opened(): ActivityController<BenchmarkActivity> {
         val controller = open<BenchmarkActivity>()
-        await("the list") { controller.get().session.state.entries != null }
+        await("the list") {
+            controller
+                .get()
+                .session.state.entries != null
+        }
         return controller
     }
 
@@ -44,7 +48,12 @@ class BenchmarkActivityTest : AppTest() {
         return words(view(R.id.results))
     }
 
-    private fun reports() = Reports.folder(app).listFiles().orEmpty().toList()
+    private fun reports() =
+        Reports
+            .folder(app)
+            .listFiles()
+            .orEmpty()
+            .toList()
 
     /** Stop the engine in its first run, until the result is counted down. */
     private fun held(): CountDownLatch {
@@ -60,7 +69,8 @@ class BenchmarkActivityTest : AppTest() {
         val said = opened().get().measure()
         assertContains(said, "A text of 128 tokens")
         for (name in listOf("one-int8, LiteRT", "two-int4, LiteRT")) assertContains(said, name)
-        val rows = listOf("Load", "32 tokens", "128 tokens", "A text, running", "A text, text to answer", "Memory of its own")
+        val rows =
+            listOf("Load", "32 tokens", "128 tokens", "A text, running", "A text, text to answer", "Memory of its own")
         for (row in rows) assertEquals(2, said.lines().count { it == row }, row)
         assertEquals(2, said.lines().count { it == "Self-check passed" })
         assertContains(said, "(p90 ")

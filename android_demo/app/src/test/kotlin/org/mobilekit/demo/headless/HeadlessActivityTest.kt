@@ -39,7 +39,11 @@ class HeadlessActivityTest : AppTest() {
             assertContains(report, part)
         }
         // A copy for whoever reads reports in Python: tests/android/test_app_report.py.
-        System.getProperty("app.report").orEmpty().takeIf { it.isNotEmpty() }?.let { File(it).writeText(report) }
+        System
+            .getProperty("app.report")
+            .orEmpty()
+            .takeIf { it.isNotEmpty() }
+            ?.let { File(it).writeText(report) }
     }
 
     @Test
@@ -83,6 +87,12 @@ class HeadlessActivityTest : AppTest() {
         for (name in listOf(null, "", ".hidden", "../up", "a/b", "a b", "ä", "x".repeat(81))) {
             assertEquals(emptyList(), started(intent(name)), "$name")
         }
-        assertEquals(setOf("artifacts", "reports"), reports.parentFile?.list().orEmpty().toSet())
+        assertEquals(
+            setOf("artifacts", "reports"),
+            reports.parentFile
+                ?.list()
+                .orEmpty()
+                .toSet(),
+        )
     }
 }

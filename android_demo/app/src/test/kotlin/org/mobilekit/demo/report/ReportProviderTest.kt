@@ -13,7 +13,12 @@ import kotlin.test.assertFailsWith
 import kotlin.test.assertTrue
 
 class ReportProviderTest : AppTest() {
-    private val provider by lazy { Robolectric.setupContentProvider(ReportProvider::class.java, ReportProvider.AUTHORITY) }
+    private val provider by lazy {
+        Robolectric.setupContentProvider(
+            ReportProvider::class.java,
+            ReportProvider.AUTHORITY,
+        )
+    }
 
     private fun address(path: String) = Uri.parse("content://${ReportProvider.AUTHORITY}/$path")
 
@@ -39,7 +44,15 @@ class ReportProviderTest : AppTest() {
     fun `nothing but a report is given`() {
         report()
         File(app.filesDir, "secret.txt").writeText("secret")
-        for (path in listOf("", "b.json", "../secret.txt", "..%2Fsecret.txt", "a.json/..%2F..%2Fsecret.txt", ".", "..")) {
+        for (path in listOf(
+            "",
+            "b.json",
+            "../secret.txt",
+            "..%2Fsecret.txt",
+            "a.json/..%2F..%2Fsecret.txt",
+            ".",
+            "..",
+        )) {
             assertFailsWith<FileNotFoundException>(path) { provider.openFile(address(path), "r") }
         }
     }
@@ -52,7 +65,14 @@ class ReportProviderTest : AppTest() {
         }
         assertFailsWith<UnsupportedOperationException> { provider.delete(address("a.json"), null, null) }
         assertFailsWith<UnsupportedOperationException> { provider.insert(address("b.json"), ContentValues()) }
-        assertFailsWith<UnsupportedOperationException> { provider.update(address("a.json"), ContentValues(), null, null) }
+        assertFailsWith<UnsupportedOperationException> {
+            provider.update(
+                address("a.json"),
+                ContentValues(),
+                null,
+                null,
+            )
+        }
         assertEquals("{}", file.readText())
     }
 }

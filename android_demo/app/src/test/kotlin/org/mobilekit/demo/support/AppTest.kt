@@ -48,7 +48,8 @@ abstract class AppTest {
         writer: ArtifactWriter.() -> Unit = {},
     ): File = ArtifactWriter(task, name, scheme).apply(writer).write(File(pushed, name))
 
-    protected inline fun <reified T : Activity> open(intent: Intent? = null): ActivityController<T> = open(T::class.java, intent)
+    protected inline fun <reified T : Activity> open(intent: Intent? = null): ActivityController<T> =
+        open(T::class.java, intent)
 
     protected fun <T : Activity> open(
         type: Class<T>,
@@ -90,10 +91,25 @@ abstract class AppTest {
     /** All words on a view, line by line. */
     protected fun words(view: View): String =
         when {
-            view.visibility != View.VISIBLE -> ""
-            view is TextView -> view.text.toString()
-            view is android.view.ViewGroup -> (0 until view.childCount).map { words(view.getChildAt(it)) }.filter { it.isNotEmpty() }.joinToString("\n")
-            else -> ""
+            view.visibility != View.VISIBLE -> {
+                ""
+            }
+
+            view is TextView -> {
+                view.text.toString()
+            }
+
+            view is android.view.ViewGroup -> {
+                (0 until view.childCount)
+                    .map {
+                        words(view.getChildAt(it))
+                    }.filter { it.isNotEmpty() }
+                    .joinToString("\n")
+            }
+
+            else -> {
+                ""
+            }
         }
 
     private companion object {

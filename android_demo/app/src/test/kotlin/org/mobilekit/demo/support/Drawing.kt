@@ -9,7 +9,12 @@ import java.io.File
 
 /** Draws screens to files, where the property `screenshots` names a folder. */
 object Drawing {
-    private val folder: File? = System.getProperty("screenshots").orEmpty().takeIf { it.isNotEmpty() }?.let(::File)
+    private val folder: File? =
+        System
+            .getProperty("screenshots")
+            .orEmpty()
+            .takeIf { it.isNotEmpty() }
+            ?.let(::File)
 
     /** The screen as it stands, in [name].png; as high as the window, or as its content, whichever is more. */
     fun draw(

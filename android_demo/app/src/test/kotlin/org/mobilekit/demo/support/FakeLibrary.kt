@@ -92,7 +92,14 @@ class FakeLibrary : EngineLibrary {
 
         private fun embedding(ids: List<Int>): FloatArray {
             val sum = FloatArray(EMBEDDING)
-            for (id in ids) Random(id.toLong()).let { random -> for (i in sum.indices) sum[i] += random.nextGaussian().toFloat() }
+            for (id in ids) {
+                Random(id.toLong()).let { random ->
+                    for (i in sum.indices) {
+                        sum[i] +=
+                            random.nextGaussian().toFloat()
+                    }
+                }
+            }
             val norm = sqrt(sum.sumOf { it.toDouble() * it }).toFloat()
             return FloatArray(EMBEDDING) { sum[it] / norm }
         }
@@ -108,11 +115,23 @@ class FakeLibrary : EngineLibrary {
             return output
         }
 
-        private fun <T> table(vararg words: Pair<String, T>) = words.associate { (word, value) -> FakeTokenizer.id(word) to value }
+        private fun <T> table(vararg words: Pair<String, T>) =
+            words.associate { (word, value) ->
+                FakeTokenizer.id(word) to
+                    value
+            }
 
         private val GOOD = table("lovely" to 0.9, "fair" to 0.6, "terrible" to -1.5, "slow" to -0.8)
         private val ENTITY =
-            table("Ada" to 1, "Lovelace" to 2, "Charles" to 1, "Babbage" to 2, "London" to 3, "Berlin" to 3, "Siemens" to 4)
+            table(
+                "Ada" to 1,
+                "Lovelace" to 2,
+                "Charles" to 1,
+                "Babbage" to 2,
+                "London" to 3,
+                "Berlin" to 3,
+                "Siemens" to 4,
+            )
         private val SPAN = table("five" to 4f, "eight" to 2.6f, "nine" to 1.9f)
         private val FILLED = table("window" to 6f, "door" to 5f, "curtains" to 4.2f, "book" to 2.5f, "oven" to 2f)
     }
