@@ -37,6 +37,9 @@ open class DemoApplication : Application() {
     /** Whether what is measured is made up; said in each report. */
     open val synthetic: Boolean get() = false
 
+    /** Of an engine, as `bench` measures: more pays on few phones, since the small cores slow the big ones. */
+    open val threads: Int get() = 2
+
     /** Engines, the first that reads a target's files runs them. */
     protected open fun libraries(): List<EngineLibrary> = listOf(LiteRtLibrary(), ExecuTorchLibrary())
 

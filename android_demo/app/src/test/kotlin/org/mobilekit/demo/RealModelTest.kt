@@ -13,11 +13,11 @@ import org.junit.Before
 import org.junit.Test
 import org.mobilekit.core.text.TokenizerReader
 import org.mobilekit.demo.answers.TryActivity
+import org.mobilekit.demo.benchmark.BenchmarkActivity
 import org.mobilekit.demo.support.AppTest
 import org.mobilekit.demo.support.Drawing
 import org.mobilekit.demo.ui.Numbers
 import org.mobilekit.hostengine.HostLiteRtLibrary
-import org.robolectric.RuntimeEnvironment
 import java.io.File
 import kotlin.test.assertContains
 import kotlin.test.assertEquals
@@ -101,17 +101,59 @@ class RealModelTest : AppTest() {
 
     @Test
     fun `the built-in model finds the nearest of some texts`() {
-        RuntimeEnvironment.setQualifiers("w411dp-h891dp-port-notnight-xhdpi")
-        val screen = opened("minilm-l6-sentence-embedding-int8")
-        assertTrue(assertNotNull(screen.session.state.selfCheck).passed, "${screen.session.state.selfCheck}")
-        screen.press(R.id.example)
-        screen.press(R.id.run)
-        await("an answer") { screen.session.state.outcome != null }
-        val answer = words(screen.view(R.id.answer) as ViewGroup).lines()
-        // Of a parcel that has not arrived: its delivery is nearest, a password is furthest.
-        assertContains(answer[2], "The delivery is three days late.")
-        assertContains(answer[6], "I would like to change my password.")
-        Drawing.draw(screen, "real-sentence-embedding-phone-light")
+        val name = "minilm-l6-sentence-embedding-int8"
+        Drawing.onEachDevice { variant ->
+            val screen = opened(name)
+            assertTrue(assertNotNull(screen.session.state.selfCheck).passed, "${screen.session.state.selfCheck}")
+            screen.press(R.id.example)
+            screen.press(R.id.run)
+            await("an answer") { screen.session.state.outcome != null }
+            val answer = words(screen.view(R.id.answer) as ViewGroup).lines()
+            // Of a parcel that has not arrived: its delivery is nearest, a password is furthest.
+            assertContains(answer[2], "The delivery is three days late.")
+            assertContains(answer[6], "I would like to change my password.")
+            Drawing.draw(screen, "sentence-embedding-$variant")
+            closeScreens()
+        }
+    }
+
+    @Test
+    fun `real files are measured, each checks itself, and the results are shown`() {
+        val names = listOf("fp32", "int8", "int4").map { "bert-sequence-classification-$it" }
+        for (name in names) File(models, "$name/artifact").copyRecursively(File(pushed, name))
+        val controller = open<BenchmarkActivity>()
+        await("the list") {
+            controller
+                .get()
+                .session.state.entries != null
+        }
+        // Two threads wait for each other on a machine that is busy.
+        (controller.get().view(R.id.threads) as ViewGroup).getChildAt(0).performClick()
+        await("the choice") { controller.get().session.state.threads == 1 }
+        controller.get().press(R.id.start)
+        await("the results", seconds = 120) {
+            controller
+                .get()
+                .session.state
+                .run { finished != null || trouble != null }
+        }
+        val measured =
+            assertNotNull(
+                controller
+                    .get()
+                    .session.state.finished,
+            ).result.measured
+        assertEquals(names.toSet(), measured.map { it.contender.name }.toSet())
+        for (each in measured) {
+            assertEquals(null, each.error)
+            assertTrue(assertNotNull(each.selfCheck).passed, "${each.selfCheck}")
+            assertTrue(each.lengths.values.all { it.medianMs > 0 } && assertNotNull(each.textPipeline).medianMs > 0)
+        }
+        Drawing.onEachDevice { variant ->
+            controller.recreate()
+            await("the results again") { controller.get().shown(R.id.results) }
+            Drawing.draw(controller.get(), "benchmark-results-$variant")
+        }
     }
 
     private companion object {

@@ -57,7 +57,7 @@ class TrySession(
                 )
                 val artifact = demo.store.prepare(entry, ::progress) { task.cancelled }
                 doing(R.string.loading)
-                demo.models.open(artifact, THREADS)
+                demo.models.open(artifact, demo.threads)
             }
         when (loaded) {
             is Attempt.Done -> check(task, loaded.value)
@@ -117,10 +117,5 @@ class TrySession(
         of: Long,
     ) {
         if (of > 0) show { it.copy(share = done.toDouble() / of) }
-    }
-
-    companion object {
-        /** As `bench` measures: more pays on few phones, since the small cores slow the big ones. */
-        const val THREADS = 2
     }
 }

@@ -59,9 +59,10 @@ abstract class AppTest {
     /** Let the main thread and the background thread work until something holds. */
     protected fun await(
         what: String,
+        seconds: Int = 30,
         holds: () -> Boolean,
     ) {
-        val until = System.nanoTime() + PATIENCE
+        val until = System.nanoTime() + seconds * NANOS
         while (System.nanoTime() < until) {
             shadowOf(Looper.getMainLooper()).idle()
             if (holds()) return
@@ -113,6 +114,6 @@ abstract class AppTest {
         }
 
     private companion object {
-        const val PATIENCE = 30_000_000_000L
+        const val NANOS = 1_000_000_000L
     }
 }

@@ -5,7 +5,9 @@ import android.graphics.Bitmap
 import android.graphics.Canvas
 import android.view.View
 import android.view.View.MeasureSpec
+import org.robolectric.RuntimeEnvironment
 import java.io.File
+import kotlin.test.assertTrue
 
 /** Draws screens to files, where the property `screenshots` names a folder. */
 object Drawing {
@@ -31,10 +33,42 @@ object Drawing {
         window.layout(0, 0, window.measuredWidth, window.measuredHeight)
         val drawn = Bitmap.createBitmap(window.width, window.height, Bitmap.Config.ARGB_8888)
         window.draw(Canvas(drawn))
+        refuseEmpty(drawn, name)
         if (folder != null) {
             folder.mkdirs()
             File(folder, "$name.png").outputStream().use { drawn.compress(Bitmap.CompressFormat.PNG, 100, it) }
         }
         return drawn
     }
+
+    /** Do [draw] for a phone and a tablet, in light and dark; it gets the name of each. */
+    fun onEachDevice(draw: (variant: String) -> Unit) {
+        for ((device, size) in DEVICES) {
+            for ((colours, mode) in COLOURS) {
+                RuntimeEnvironment.setQualifiers(size.format(mode))
+                draw("$device-$colours")
+            }
+        }
+    }
+
+    /** Nobody looks at every drawing in every build: one of an empty window has hardly a colour. */
+    private fun refuseEmpty(
+        drawn: Bitmap,
+        name: String,
+    ) {
+        val colours = HashSet<Int>()
+        for (y in 0 until drawn.height step STEP) {
+            for (x in 0 until drawn.width step STEP) {
+                colours +=
+                    drawn.getPixel(x, y)
+            }
+        }
+        assertTrue(colours.size >= LEAST_COLOURS, "$name has ${colours.size} colours")
+    }
+
+    private val DEVICES =
+        mapOf("phone" to "w411dp-h891dp-port-%s-xhdpi", "tablet" to "w1280dp-h800dp-land-%s-mdpi")
+    private val COLOURS = mapOf("light" to "notnight", "dark" to "night")
+    private const val STEP = 7
+    private const val LEAST_COLOURS = 8
 }
