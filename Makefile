@@ -48,6 +48,19 @@ test-macos: ## on a Mac: the tests of the native Core ML runtime
 test-android: setup ## the Android demo's tests, with a JDK and Maven, without an Android SDK (some 10 minutes at first)
 	@scripts/test_android.sh
 
+.PHONY: android-assets
+android-assets: setup ## copy artifacts into the Android demo: ARTIFACTS="out/a/tflite out/b/executorch"; PACK=1 as packs
+	@[ -n "$(ARTIFACTS)" ] || { echo 'error: name them: make android-assets ARTIFACTS="out/minilm-l6-int8/tflite"' >&2; exit 2; }
+	@PYTHONPATH=. $(PY) scripts/android_assets.py $(ARTIFACTS) $(if $(PACK),--pack)
+
+.PHONY: android-screenshots
+android-screenshots: test-android ## draw the Android demo's screens anew, into docs/images/android
+	@mvn -q -B -f android_demo/pom.xml test -pl app -am -Dtest='ScreenshotTest,RealModelTest' \
+		-Dsurefire.failIfNoSpecifiedTests=false -Dmobilekit.vectors="$(CURDIR)/build/android-vectors" \
+		-Daapt2="$$(scripts/android_tools.sh)" -Dexecutorch.classes="$$(scripts/android_classes.sh)" \
+		-Dscreenshots="$(CURDIR)/build/android-screenshots"
+	@$(PY) scripts/android_screenshots.py build/android-screenshots docs/images/android
+
 .PHONY: format-android
 format-android: ## rewrite the Android demo's Kotlin as ktlint would have it
 	@scripts/ktlint.sh --format

@@ -14,10 +14,10 @@ from pathlib import Path
 from PIL import Image
 
 # Pixels of each of the two halves, and between them; bytes of a picture.
-WIDTHS = {"phone": 400, "tablet": 800}
+WIDTHS = {"phone": 360, "tablet": 800}
 GAP = 16
 MOST_BYTES = 100_000
-COLOURS = 48
+COLOURS = 40
 # Names of what tablets show otherwise than phones: two columns.
 ON_TABLETS = ("artifacts", "benchmark-results", "question-answering", "sentence-embedding")
 
@@ -48,9 +48,7 @@ def main() -> int:
         file.name.removesuffix("-phone-light.png") for file in arguments.drawings.glob("*-phone-light.png")
     )
     if not screens:
-        print(
-            f"error: {arguments.drawings}: no drawings; run the tests with -Dscreenshots=FOLDER.", file=sys.stderr
-        )
+        print(f"error: {arguments.drawings}: no drawings; run the tests with -Dscreenshots=FOLDER.", file=sys.stderr)
         return 2
     arguments.folder.mkdir(parents=True, exist_ok=True)
     for old in arguments.folder.glob("*.png"):

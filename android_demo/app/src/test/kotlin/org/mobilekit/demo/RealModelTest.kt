@@ -129,7 +129,11 @@ class RealModelTest : AppTest() {
         }
         // Two threads wait for each other on a machine that is busy.
         (controller.get().view(R.id.threads) as ViewGroup).getChildAt(0).performClick()
-        await("the choice") { controller.get().session.state.threads == 1 }
+        await("the choice") {
+            controller
+                .get()
+                .session.state.threads == 1
+        }
         controller.get().press(R.id.start)
         await("the results", seconds = 120) {
             controller
