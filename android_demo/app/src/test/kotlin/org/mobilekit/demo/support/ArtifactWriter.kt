@@ -33,36 +33,32 @@ class ArtifactWriter(
         tokenizerHash: String,
     ): String {
         val problem = if (task == Task.SEQUENCE_CLASSIFICATION) "\"single_label_classification\"" else "null"
-        val predict = if (task == Task.FILL_MASK) port("predict_mask", "int32", "1, \"length\"") else ""
+        val names = listOf("input_ids", "attention_mask") + listOf("predict_mask").filter { task == Task.FILL_MASK }
+        val inputs = names.joinToString { port(it, "int32", "1, \"length\"") }
         return """
-                                                            {"schema": 1, "name": "$model-$scheme", "model": "$model", "task": "${task.id}", "labels": ${labels()},
-                                                            "problem_type": $problem,
-                                                            "source": {"id": "made-up", "revision": "", "license": "mit", "weights_sha256": "$ZERO"},
-                                                            "target": "$target", "file": "model.$target", "bytes": $WEIGHTS, "sha256": "$modelHash",
-                                                            "files": {"tokenizer.json": "$tokenizerHash"}, "scheme": "$scheme",
-                                                            "plan": [{"pattern": "*", "scheme": "$scheme"}],
-                                                            "inputs": [${port(
-            "input_ids",
-            "int32",
-            "1, \"length\"",
-        )}, ${port("attention_mask", "int32", "1, \"length\"")}
-                                                            ${if (predict.isEmpty()) "" else ", $predict"}],
-                                                            "outputs": [${outputPort()}],
-                                                            "lengths": [{"length": 32, "entry": "length_32"}, {"length": 128, "entry": "length_128"}], "exits": [],
-                                                            "tokenizer": {"type": "wordpiece", "file": "tokenizer.json", "vocabulary": null, "lower_case": false,
-                                                              "special_ids": {"[PAD]": 0, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4}, "pad_id": 0, "mask_id": 4,
-                                                              "template": ["[CLS]:0", "${'$'}A:0", "[SEP]:0"],
-                                                              "pair_template": ["[CLS]:0", "${'$'}A:0", "[SEP]:0", "${'$'}B:1", "[SEP]:1"],
-                                                              "max_length": 512, "prefix": "", "parity_sha256": "$ZERO"},
-                                                            "parameters": 1000, "layers": 2,
-                                                            "tensors": [{"name": "embeddings.token.weight", "shape": [200, 5], "kind": "quantized", "bits": 8,
-                                                              "bytes": 1000, "sha256": {"record": "$ZERO"}}],
-                                                            "groups": {"embeddings": {"parameters": 1000, "bytes": 1000}},
-                                                            "golden": [${golden().joinToString()}],
-                                                            "tolerance": {"host": {"metric": "cosine", "limit": 0.999}, "device": {"metric": "cosine", "limit": 0.99}},
-                                                            "checks": [{"name": "made up", "passed": true, "measured": "0", "limit": "0"}], "status": "passed",
-                                                            "teacher": null, "accuracy": null, "versions": {}, "engine": {"name": "litert", "minimum_version": "1.0"},
-                                                            "minimum_os": {}}
+            {"schema": 1, "name": "$model-$scheme", "model": "$model", "task": "${task.id}", "labels": ${labels()},
+            "problem_type": $problem,
+            "source": {"id": "made-up", "revision": "", "license": "mit", "weights_sha256": "$ZERO"},
+            "target": "$target", "file": "model.$target", "bytes": $WEIGHTS, "sha256": "$modelHash",
+            "files": {"tokenizer.json": "$tokenizerHash"}, "scheme": "$scheme",
+            "plan": [{"pattern": "*", "scheme": "$scheme"}],
+            "inputs": [$inputs],
+            "outputs": [${outputPort()}],
+            "lengths": [{"length": 32, "entry": "length_32"}, {"length": 128, "entry": "length_128"}], "exits": [],
+            "tokenizer": {"type": "wordpiece", "file": "tokenizer.json", "vocabulary": null, "lower_case": false,
+            "special_ids": {"[PAD]": 0, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4}, "pad_id": 0, "mask_id": 4,
+            "template": ["[CLS]:0", "${'$'}A:0", "[SEP]:0"],
+            "pair_template": ["[CLS]:0", "${'$'}A:0", "[SEP]:0", "${'$'}B:1", "[SEP]:1"],
+            "max_length": 512, "prefix": "", "parity_sha256": "$ZERO"},
+            "parameters": 1000, "layers": 2,
+            "tensors": [{"name": "embeddings.token.weight", "shape": [200, 5], "kind": "quantized", "bits": 8,
+            "bytes": 1000, "sha256": {"record": "$ZERO"}}],
+            "groups": {"embeddings": {"parameters": 1000, "bytes": 1000}},
+            "golden": [${golden().joinToString()}],
+            "tolerance": {"host": {"metric": "cosine", "limit": 0.999}, "device": {"metric": "cosine", "limit": 0.99}},
+            "checks": [{"name": "made up", "passed": true, "measured": "0", "limit": "0"}], "status": "passed",
+            "teacher": null, "accuracy": null, "versions": {}, "engine": {"name": "litert", "minimum_version": "1.0"},
+            "minimum_os": {}}
             """.trimIndent()
     }
 
