@@ -23,7 +23,8 @@ class HuffmanDecoderTest {
     @Test
     fun `names that are one for some systems, or a file's and a folder's, are refused`() {
         refuseNames(listOf("a", "a.b", "b/c", "b/d/e", "b0"))
-        val wrong = listOf(listOf("a", "a/b"), listOf("B", "b"), listOf("B/x", "b/y"), listOf("A", "a/b"), listOf("a", "a"))
+        val wrong =
+            listOf(listOf("a", "a/b"), listOf("B", "b"), listOf("B/x", "b/y"), listOf("A", "a/b"), listOf("a", "a"))
         for (names in wrong) assertFailsWith<DamagedException>("$names") { refuseNames(names) }
     }
 }
