@@ -26,7 +26,7 @@ _TRICKY = (
     "\u0915\u0300 \u0915\u094d\u0915\u0300 \u0915\u0301\u094d\u0915\u0300",
     "\U0001f468\u200d\U0001f469\u200d\U0001f467 \U0001f1e7\U0001f1f7\U0001f1ef\U0001f1f5\U0001f1fa",
     "\U0001f44d\U0001f3fd \u2764\ufe0f",
-    "\u00a9\u0300 \u00a9\u200d\u00a9\u0300 \u00a9\u200d\u200d\u00a9\u0300",
+    "\u00a9\u0300 \u00a9\u0301\u0301 \u00a9\u200d\u00a9\u0300 \u00a9\u200d\u200d\u00a9\u0300",
     "\u00ae\u0301\u200d\u00a9\u0300 \u200d\u00a9\u0300",
     "controls \x00\x01\x07\x1f\x7f\x80\x9f \ufffd \ufffe \U0010ffff end\r\nline\u2028\u2029\u0085",
     "[CLS] in [SEP]text [MASK]  [PAD][UNK] <s></s> <mask>  <pad> <unk>a<mask>b",
