@@ -17,6 +17,7 @@ def command() -> None:
     \b
     Examples:
       mobilekit device android out/minilm-l6-int8/tflite --out phone.json
+      mobilekit device android --json                        what the app has already, as JSON
       mobilekit compare report.json phone.json
     """
 
