@@ -85,7 +85,7 @@ internal class ArtifactCard(
             }
 
             entry.packed -> {
-                pills.addPill(context.getString(R.string.state_packed), Tone.WARNING)
+                pills.addPill(context.getString(R.string.state_packed), Tone.QUIET)
             }
 
             entry.ready -> {

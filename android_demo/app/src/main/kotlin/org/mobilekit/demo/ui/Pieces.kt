@@ -14,7 +14,6 @@ internal enum class Tone(
 ) {
     GOOD(R.drawable.pill_good, R.color.accent),
     QUIET(R.drawable.pill_quiet, R.color.text_secondary),
-    WARNING(R.drawable.pill_warning, R.color.warning),
     ERROR(R.drawable.pill_error, R.color.error),
 }
 
