@@ -79,7 +79,9 @@ def carry_out(run: Run, work: Path, record: dict[str, Any] | None, threads: int 
             raise CheckFailedError(f"run {run.name} failed, see {log.name}: mobilekit {run.command}")
     report = next(json.loads((folder / name).read_text()) for name in _REPORTS if (folder / name).is_file())
     seconds = round(time.monotonic() - started, 1)
-    kept = {key: value for key, value in report.items() if key not in _LEFT_OUT}
+    # Where the folders of runs lay is nobody's business.
+    nowhere = json.loads(json.dumps(report).replace(json.dumps(str(work))[1:-1], "{work}"))
+    kept = {key: value for key, value in nowhere.items() if key not in _LEFT_OUT}
     return {
         "run": run.name,
         "command": run.command,

@@ -144,6 +144,13 @@ def test_records_are_kept_until_their_command_changes(tmp_path: Path) -> None:
         carry_out(Run("broken", "pretrain --model nothing"), tmp_path, None)
 
 
+def test_records_do_not_say_where_folders_lay(tmp_path: Path) -> None:
+    (tmp_path / "done").mkdir()
+    (tmp_path / "done/distill.json").write_text(json.dumps({"options": {"augmented": f"{tmp_path}/varied.jsonl"}}))
+    made = carry_out(Run("done", "distill"), tmp_path, None)
+    assert made["report"] == {"options": {"augmented": "{work}/varied.jsonl"}}
+
+
 def test_runs_wait_for_what_they_need_and_a_failure_ends_only_those(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
