@@ -260,7 +260,7 @@ def recheck(
     target_of(artifact)
     require_known_plan(artifact)
     emulated = emulation(artifact.manifest.target) if arm64 else None
-    if artifact.manifest.content["file"] in artifact.altered():
+    if artifact.is_altered(artifact.manifest.content["file"]):
         # Nothing else can be said of a file that is not the one which was exported.
         return artifact, [check_files(artifact)]
     with open_artifact(artifact) as runner:

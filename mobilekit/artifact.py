@@ -95,10 +95,22 @@ class Artifact:
 
     def altered(self) -> list[str]:
         """Names of files that are missing or do not have the sha256 of the manifest; empty when all is well."""
-        content = self.manifest.content
-        expected = {content["file"]: content["sha256"], **content["files"]}
+        return [name for name in sorted(self._hashes()) if self.is_altered(name)]
+
+    def is_altered(self, name: str) -> bool:
+        """The same of one file that the manifest names; no other is read."""
         with read_errors(self.folder):
-            return [name for name, sha in sorted(expected.items()) if not _has_hash(self.folder / name, sha)]
+            return not _has_hash(self.folder / name, self._hashes()[name])
+
+    def refuse_altered(self, name: str | None = None) -> None:
+        """Raise ArtifactError where a file is missing or altered: that one (None: any)."""
+        altered = self.altered() if name is None else [name] if self.is_altered(name) else []
+        if altered:
+            raise ArtifactError(f"{self.folder / altered[0]}: missing or altered since it was exported; export again.")
+
+    def _hashes(self) -> dict[str, str]:
+        content = self.manifest.content
+        return {content["file"]: content["sha256"], **content["files"]}
 
 
 @read_errors("the artifact")

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.device.android import name_in_app
 from mobilekit.artifact import Artifact, open_folder
 from mobilekit.compression.pack.pack import pack
 from mobilekit.errors import ArtifactError, InputError, MobilekitError
@@ -33,7 +33,7 @@ def add(folders: Sequence[Path], assets: Path, packed: bool) -> list[str]:
     two of the same name. Then nothing is changed.
     """
     artifacts = [_verified(folder) for folder in folders]
-    names = [_name(artifact) for artifact in artifacts]
+    names = [name_in_app(artifact) for artifact in artifacts]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"{twice}: given twice; name each artifact once.")
@@ -56,15 +56,8 @@ def _verified(folder: Path) -> Artifact:
     target = artifact.manifest.target
     if target not in TARGETS:
         raise ArtifactError(f"{folder}: the app has no engine for {target}; export for {' or '.join(TARGETS)}.")
-    altered = artifact.altered()
-    if altered:
-        raise ArtifactError(f"{folder / altered[0]}: missing or altered since it was exported; export again.")
+    artifact.refuse_altered()
     return artifact
-
-
-def _name(artifact: Artifact) -> str:
-    """As `mobilekit device` names it on a phone."""
-    return re.sub(r"[^A-Za-z0-9._-]", "_", f"{artifact.manifest.content['name']}-{artifact.manifest.target}")
 
 
 def _copy(artifact: Artifact, into: Path) -> None:

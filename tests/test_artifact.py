@@ -37,6 +37,17 @@ def test_altered_and_missing_files_are_named(folder: Path, name: str, missing: b
     assert open_folder(folder).altered() == [name]
 
 
+def test_one_altered_file_is_refused_and_the_others_are_not(folder: Path) -> None:
+    artifact = open_folder(folder)
+    artifact.refuse_altered()
+    (folder / "tokenizer.json").write_text("other")
+    artifact.refuse_altered("model.tflite")
+    assert artifact.is_altered("tokenizer.json") and not artifact.is_altered("model.tflite")
+    for name in ("tokenizer.json", None):
+        with pytest.raises(ArtifactError, match=r"tokenizer\.json: missing or altered since it was exported"):
+            artifact.refuse_altered(name)
+
+
 def test_hash_of_a_folder_is_that_of_its_listing(tmp_path: Path) -> None:
     (tmp_path / "a.mlpackage" / "Data").mkdir(parents=True)
     (tmp_path / "a.mlpackage" / "Data" / "z").write_bytes(b"1")

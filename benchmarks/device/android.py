@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks.device.adb import Adb
 from benchmarks.reports.report import Report, read_report
 from mobilekit.artifact import Artifact, open_folder
-from mobilekit.errors import ArtifactError, CheckFailedError, InputError, short
+from mobilekit.errors import CheckFailedError, InputError, short
 
 APP = "org.mobilekit.demo"
 ACTIVITY = f"{APP}/.headless.HeadlessActivity"
@@ -42,7 +42,9 @@ def measure(adb: Adb, asked: Measuring, say: Say, pause: Callable[[float], None]
     Raises InputError when the app is not installed, or the phone does not answer; ArtifactError for a folder that is
     no artifact, or altered; CheckFailedError when the app says that it failed, or has no report in time.
     """
-    artifacts = [_verified(folder) for folder in asked.artifacts]
+    artifacts = [open_folder(folder) for folder in asked.artifacts]
+    for artifact in artifacts:
+        artifact.refuse_altered()
     if not adb.shell("pm", "list", "packages", APP).strip():
         raise InputError(
             f"phone {adb.serial}: {APP} is not installed; install its debug build from Android Studio, or by "
@@ -58,17 +60,14 @@ def measure(adb: Adb, asked: Measuring, say: Say, pause: Callable[[float], None]
     return _report(adb, run, asked.seconds, artifacts, say, pause)
 
 
-def _verified(folder: Path) -> Artifact:
-    artifact = open_folder(folder)
-    altered = artifact.altered()
-    if altered:
-        raise ArtifactError(f"{folder / altered[0]}: missing or altered since it was exported; export again.")
-    return artifact
+def name_in_app(artifact: Artifact) -> str:
+    """What its folder is called there."""
+    return re.sub(r"[^A-Za-z0-9._-]", "_", f"{artifact.manifest.content['name']}-{artifact.manifest.target}")
 
 
 def _pushed(adb: Adb, artifact: Artifact, say: Say) -> str:
     """Carry an artifact's folder to the app; its name there."""
-    name = re.sub(r"[^A-Za-z0-9._-]", "_", f"{artifact.manifest.content['name']}-{artifact.manifest.target}")
+    name = name_in_app(artifact)
     place, beside = f"{ARTIFACTS}/{name}", f"{ARTIFACTS}/.partial-{name}"
     say("phone", f"pushing {name}")
     adb.shell("mkdir", "-p", ARTIFACTS)

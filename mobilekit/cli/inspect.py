@@ -11,7 +11,7 @@ from mobilekit.artifact import MANIFEST_FILE, Json
 from mobilekit.cli.calibration import calibration_option, calibration_texts
 from mobilekit.cli.inspect_sensitivity import SensitivityRequest, sensitivity_options, show_sensitivity
 from mobilekit.cli.options import as_json, print_json, print_table, progress_lines, quiet
-from mobilekit.errors import ArtifactError, InputError
+from mobilekit.errors import InputError
 from mobilekit.reading import read_errors
 
 
@@ -119,8 +119,7 @@ def _artifact(folder: Path) -> dict[str, Any]:
 
     artifact = open_folder(folder)
     content = artifact.manifest.content
-    if content["file"] in artifact.altered():
-        raise ArtifactError(f"{artifact.model_path}: missing or altered since it was exported; export again.")
+    artifact.refuse_altered(content["file"])
     stored = compare(stored_weights(target_of(artifact), artifact.model_path), content["tensors"])
     rows = []
     for group, sums in content["groups"].items():

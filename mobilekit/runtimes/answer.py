@@ -40,8 +40,7 @@ class Answer:
 def artifact_tokenizer(artifact: Artifact) -> TextTokenizer:
     """The tokenizer that the artifact carries, limited to its longest exported length."""
     about = artifact.manifest.content["tokenizer"]
-    if about["file"] in artifact.altered():
-        raise ArtifactError(f"{artifact.folder / about['file']}: missing or altered since export; export again.")
+    artifact.refuse_altered(about["file"])
     file = artifact.folder / about["file"]
     try:
         return TextTokenizer(file.read_text(encoding="utf-8"), artifact.manifest.max_length)

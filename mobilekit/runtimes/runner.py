@@ -224,9 +224,7 @@ def verified(
     info = engine(engine_name) if engine_name else _engine_of(artifact)
     if info.target != artifact.manifest.target:
         raise InputError(f"engine '{info.name}' runs {info.target} files, not {artifact.manifest.target}.")
-    altered = artifact.altered()
-    if artifact.manifest.content["file"] in altered:
-        raise ArtifactError(f"{artifact.model_path}: missing or altered since it was exported; export again.")
+    artifact.refuse_altered(artifact.manifest.content["file"])
     for package in info.packages:
         if not is_installed(package):
             raise MissingExtraError(package, info.extra, f"running {info.target} artifacts")

@@ -10,7 +10,7 @@ from mobilekit.artifact import MANIFEST_FILE, Artifact, open_folder
 from mobilekit.compression.pack.directory import MAGIC, Directory, TooLargeError
 from mobilekit.compression.pack.names import first_fault
 from mobilekit.compression.pack.reader import extract, opened
-from mobilekit.errors import ArtifactError, InputError
+from mobilekit.errors import InputError
 from mobilekit.reading import read_errors
 from mobilekit.staging import refuse_existing, require_space, staged, staged_file
 
@@ -41,9 +41,7 @@ def pack(
     out = Path(out) if out is not None else _beside(found.folder)
     if out.absolute().is_relative_to(found.folder.absolute()):
         raise InputError(f"{out}: lies in the artifact itself; choose another --out.")
-    altered = found.altered()
-    if altered:
-        raise ArtifactError(f"{found.folder / altered[0]}: missing or altered since it was exported; export again.")
+    found.refuse_altered()
     with read_errors(found.folder):
         files = sorted(_files(found), key=lambda named: named[0].encode())
         size = sum(path.stat().st_size for _, path in files)
