@@ -29,6 +29,7 @@ from mobilekit.models.model import Model
 from mobilekit.runtimes.answer import artifact_tokenizer
 from mobilekit.runtimes.base import EngineInfo, engine
 from mobilekit.runtimes.runner import DEFAULT_THREADS, open_artifact, verified
+from mobilekit.text.tokenizer import TextTokenizer
 from mobilekit.version import __version__
 
 _SERVICE = "benchmarks.measuring.artifact_subject:service"
@@ -63,6 +64,7 @@ class _Opened:
     name: str
     artifact: Artifact
     info: EngineInfo
+    tokenizer: TextTokenizer
 
 
 def bench(request: Request, say: Say = lambda text: None) -> Report:
@@ -75,13 +77,16 @@ def bench(request: Request, say: Say = lambda text: None) -> Report:
     _refuse_names(opened, request)
     _refuse_mixed(opened, request.gate is not None)
     for each in opened:
-        tokenizer = artifact_tokenizer(each.artifact)
         if request.gate is not None:
-            request.gate.check_artifact(each.artifact.manifest, tokenizer)
+            request.gate.check_artifact(each.artifact.manifest, each.tokenizer)
         elif request.float_model is not None:
-            check_float_model(request.float_model, each.artifact.manifest, tokenizer)
-    texts = _texts(opened[0].artifact, request.gate)
-    contenders = [contender_of(each.name, each.artifact, each.info.name, texts) for each in opened if each.info.timed]
+            check_float_model(request.float_model, each.artifact.manifest, each.tokenizer)
+    texts = _texts(opened[0], request.gate)
+    contenders = [
+        contender_of(each.name, each.artifact, each.info.name, each.tokenizer, texts)
+        for each in opened
+        if each.info.timed
+    ]
     _check_base(request, contenders)
     rows = {each.name: _about(each, request, say) for each in opened}
     with tempfile.TemporaryDirectory(prefix="mobilekit-peers-") as folder:
@@ -120,7 +125,10 @@ def _open(request: Request) -> list[_Opened]:
     for i, name in enumerate(names):
         if name in names[:i]:
             raise InputError(f"two artifacts are called {name}; give one of them, or export with another scheme.")
-    opened = [_Opened(name, *each) for name, each in zip(names, found, strict=True)]
+    opened = [
+        _Opened(name, artifact, info, artifact_tokenizer(artifact))
+        for name, (artifact, info) in zip(names, found, strict=True)
+    ]
     engines = dict.fromkeys(request.engines)
     return opened + [each for engine_name in engines for each in _beside(opened, engine(engine_name), request)]
 
@@ -130,8 +138,9 @@ def _beside(opened: Sequence[_Opened], info: EngineInfo, request: Request) -> li
     fitting = [each for each in opened if each.info.target == info.target and each.info.name != info.name]
     if not fitting:
         raise InputError(f"--engine {info.name}: runs {info.target} files, and none is given that it does not run.")
-    found = [verified(each.artifact, request.protocol.threads, info.name) for each in fitting]
-    return [_Opened(f"{each.name} ({info.name})", *own) for each, own in zip(fitting, found, strict=True)]
+    for each in fitting:
+        verified(each.artifact, request.protocol.threads, info.name)
+    return [replace(each, name=f"{each.name} ({info.name})", info=info) for each in fitting]
 
 
 def _refuse_names(opened: Sequence[_Opened], request: Request) -> None:
@@ -170,19 +179,16 @@ def _told(one: _Opened) -> tuple[HeadConfig, tuple[str, str | None]]:
     if head.problem_type == "regression":
         # A value has no name that would matter.
         head = replace(head, labels=("value",) * len(head.labels))
-    return head, reading(head.task, artifact_tokenizer(one.artifact).mask_token)
+    return head, reading(head.task, one.tokenizer.mask_token)
 
 
-def _texts(artifact: Artifact, gate: Gate | None) -> Texts:
-    return texts_for(
-        artifact.manifest.task, None if gate is None else gate.data, artifact_tokenizer(artifact).mask_token
-    )
+def _texts(one: _Opened, gate: Gate | None) -> Texts:
+    return texts_for(one.artifact.manifest.task, None if gate is None else gate.data, one.tokenizer.mask_token)
 
 
-def contender_of(name: str, artifact: Artifact, engine_name: str, texts: Texts) -> Contender:
-    """An artifact in an engine, to be measured with texts."""
+def contender_of(name: str, artifact: Artifact, engine_name: str, tokenizer: TextTokenizer, texts: Texts) -> Contender:
+    """An artifact in an engine, to be measured with texts. tokenizer: its own."""
     manifest = artifact.manifest
-    tokenizer = artifact_tokenizer(artifact)
     rows = rows_of(texts, tokenizer, manifest.content["tokenizer"]["prefix"], manifest.max_length, manifest.task)
     return Contender(
         name,

@@ -30,6 +30,7 @@ from benchmarks.writing import write_results
 from export.pipeline import export, prepare
 from mobilekit.artifact import open_folder
 from mobilekit.models.load import load
+from mobilekit.runtimes.answer import artifact_tokenizer
 from mobilekit.runtimes.base import engines
 from mobilekit.text.data.load import load_data
 
@@ -56,14 +57,17 @@ def measured(
     with tempfile.TemporaryDirectory() as work:
         entered = [each for target in _TARGETS for s in sets for each in _entered(name, s, target, Path(work), texts)]
         found = measure([contender for contender, _ in entered], [ROWS], protocol or Protocol(_THREADS)).measured
+    over: dict[str, dict[str, Any]] = {}
+    for engine in {about["engine"] for _, about in entered}:
+        own = [each for (_, about), each in zip(entered, found, strict=True) if about["engine"] == engine]
+        # The first of its engine is the one that pads.
+        for times in ratios(own, own[0].contender.name):
+            over[times["row"]] = {key: times[key] for key in ("median", "low", "high")}
     rows: list[dict[str, Any]] = []
-    bases: dict[str, str] = {}
     for (contender, about), each in zip(entered, found, strict=True):
-        base, values = bases.setdefault(about["engine"], contender.name), timings(each)
-        times = next((one for one in ratios(found, base) if one["row"] == contender.name), None)
-        over = None if times is None else {key: times[key] for key in ("median", "low", "high")}
+        values = timings(each)
         kept = {key: values[key] for key in ("load_ms", "text_run", "memory")}
-        rows.append({**about, **kept, "over_padded": over})
+        rows.append({**about, **kept, "over_padded": over.get(contender.name)})
     tokens = [len(ids) for ids, _ in entered[0][0].rows]
     return {
         "environment": environment(),
@@ -80,10 +84,11 @@ def _entered(
     """A file in each engine that reads it, and what is known of it."""
     path, seconds = exported(name, lengths, target, folder)
     artifact = open_folder(path)
+    tokenizer = artifact_tokenizer(artifact)
     about = {"target": target, "lengths": list(lengths), "export_seconds": round(seconds, 1)}
     about["bytes"] = artifact.manifest.content["bytes"]
     return [
-        (contender_of(f"{path.parent.name} {engine}", artifact, engine, texts), {**about, "engine": engine})
+        (contender_of(f"{path.parent.name} {engine}", artifact, engine, tokenizer, texts), {**about, "engine": engine})
         for engine in sorted(each.name for each in engines().values() if each.target == target)
     ]
 
