@@ -12,6 +12,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -38,18 +39,25 @@ def command_cost(arguments: Sequence[str]) -> tuple[float, int]:
 
     Pages that several processes share count in each. Raises CheckFailedError when the command fails.
     """
-    started, most = time.perf_counter(), 0
+    started, resident, ended = time.perf_counter(), [0], threading.Event()
+
+    def watch(pid: int) -> None:
+        while not ended.wait(_PAUSE):
+            resident.append(_resident(pid))
+
     with subprocess.Popen(
         [sys.executable, "-m", "mobilekit", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     ) as process:
-        while process.poll() is None:
-            most = max(most, _resident(process.pid))
-            time.sleep(_PAUSE)
+        # Beside it, so that waiting ends with the command and not with the next look.
+        watcher = threading.Thread(target=watch, args=(process.pid,))
+        watcher.start()
+        said = process.communicate()[1].decode(errors="replace")
         seconds = time.perf_counter() - started
-        said = process.stderr.read().decode(errors="replace") if process.stderr else ""
+        ended.set()
+        watcher.join()
     if process.returncode:
         raise CheckFailedError(f"mobilekit {' '.join(arguments)}: {said.strip().splitlines()[-1:] or 'failed'}")
-    return seconds, most
+    return seconds, max(resident)
 
 
 def _resident(pid: int) -> int:
