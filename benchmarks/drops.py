@@ -29,10 +29,10 @@ from mobilekit.compression.plan import plan_of
 from mobilekit.compression.preview import record_bytes
 from mobilekit.compression.records import Dense
 from mobilekit.compression.rounding import round_activations
-from mobilekit.errors import unknown
 from mobilekit.evaluation.intervals import Interval, mean_of, paired_bootstrap, wilson
 from mobilekit.models.load import load
 from mobilekit.models.model import Model
+from mobilekit.registry import named
 from mobilekit.training.predict import predict
 
 RESULTS = Path(__file__).parent / "results/drops.json"
@@ -187,10 +187,7 @@ def main(work: Path, only: tuple[str, ...]) -> None:
 def asked_for(names: tuple[str, ...]) -> list[Variant]:
     """The rows of these names, all where there is none; raises InputError for one that is none."""
     known = {variant.name: variant for variant in VARIANTS}
-    for name in names:
-        if name not in known:
-            raise unknown("row", name, known)
-    return [known[name] for name in names or known]
+    return [named("row", name, known) for name in names or known]
 
 
 def read_rows() -> dict[str, dict[str, Any]]:

@@ -27,7 +27,8 @@ import click
 from benchmarks.environment import environment
 from benchmarks.student_runs import Run, runs
 from benchmarks.writing import write_results
-from mobilekit.errors import CheckFailedError, unknown
+from mobilekit.errors import CheckFailedError
+from mobilekit.registry import named
 
 RESULTS = Path(__file__).parent / "results/students.json"
 _REPORTS = ("distill.json", "metrics.json", "pretrain.json")
@@ -45,8 +46,7 @@ def wanted(only: tuple[str, ...]) -> list[Run]:
     """The runs asked for, all where none is named, and those that they need, in order."""
     known = runs()
     for name in only:
-        if name not in known:
-            raise unknown("run", name, known)
+        named("run", name, known)
     chosen: dict[str, Run] = {}
 
     def add(name: str) -> None:
