@@ -2,43 +2,27 @@
 # Print the path of aapt2, Android's compiler of resources: the one on PATH, else Debian's, which is fetched into the
 # cache with the libraries that it loads. Does nothing more when it is there. Needs no root and leaves the system's
 # packages alone. Exit code 2: it cannot be had on this machine.
-#
-# The versions of Debian's packages are not pinned, for the reason that scripts/arm64.sh gives.
 set -euo pipefail
 
 if command -v aapt2; then exit; fi
 
 cache=${MOBILEKIT_CACHE:-${XDG_CACHE_HOME:-${HOME:-~}/.cache}/mobilekit}
 folder=$cache/android-tools
-mirror=http://deb.debian.org/debian
-keys=/usr/share/keyrings/debian-archive-keyring.gpg
-suite=bookworm
 # Those that aapt2 loads; libc, libgcc, libstdc++ and zlib are everywhere.
 packages=(aapt android-libandroidfw android-libbacktrace android-libbase android-libcutils android-liblog
   android-libutils android-libziparchive libexpat1 libpng16-16 libprotobuf-lite32 p7zip-full)
 
 refuse() { echo "error: $*" >&2; exit 2; }
+. "$(dirname "${BASH_SOURCE[0]}")/debian.sh"
 
 if [[ ! -x $folder/aapt2 ]]; then
   [[ "$(uname -sm)" == "Linux x86_64" ]] || refuse "aapt2 is not on PATH; install it: it comes with Android's build tools."
-  for tool in apt-get dpkg-deb; do
-    command -v "$tool" >/dev/null || refuse "aapt2 is not on PATH, and $tool, which would fetch Debian's, is not either."
-  done
-  [[ -r $keys ]] || refuse "$keys is not there; install it: apt-get install debian-archive-keyring"
+  require_debian "aapt2 is not on PATH; fetching Debian's "
   mkdir -p "$cache"
   new=$(mktemp -d "$cache/android-tools-XXXXXX")
   trap 'rm -rf "$new"' EXIT
   state=$new/apt
-  mkdir -p "$state"/{lists/partial,archives/partial,packages}
-  touch "$state/status"
-  echo "deb [signed-by=$keys] $mirror $suite main" >"$state/sources.list"
-  apt=(apt-get -qq -o "Dir::State=$state" -o "Dir::State::status=$state/status" -o "Dir::Cache=$state"
-    -o "Dir::Etc::sourcelist=$state/sources.list" -o Dir::Etc::sourceparts=/dev/null -o Dir::Etc::preferences=/dev/null
-    -o Dir::Etc::preferencesparts=/dev/null -o APT::Architecture=amd64 -o APT::Architectures=amd64
-    -o Acquire::Languages=none -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false
-    -o "APT::Sandbox::User=$(id -un)")
-  { "${apt[@]}" update --error-on=any && (cd "$state/packages" && "${apt[@]}" download "${packages[@]}"); } >&2 ||
-    refuse "apt could not fetch aapt2 of Debian's $suite; see above, and check the network."
+  fetch_debian "aapt2: " "$state" bookworm amd64 "${packages[@]}"
   for package in "$state"/packages/*.deb; do dpkg-deb --extract "$package" "$new/root"; done
   for package in "$state"/packages/*.deb; do dpkg-deb --show "$package"; done >"$new/versions.txt"
   rm -rf "$state" "$new/root/usr/share"

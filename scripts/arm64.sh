@@ -4,15 +4,13 @@
 # it. Does nothing when nothing changed. Needs no root and leaves the system's packages alone. Exit code 2: it cannot be
 # had on this machine.
 #
-# Wheels are pinned with their hashes. Debian's packages cannot be: its mirrors keep a suite's current versions only.
-# apt holds them against the suite's signature, and `versions.txt` in the folder says which they were.
+# Wheels are pinned with their hashes. Debian's packages cannot be (scripts/debian.sh): `versions.txt` in the folder says
+# which they were.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 cache=${MOBILEKIT_CACHE:-${XDG_CACHE_HOME:-${HOME:-~}/.cache}/mobilekit}
 folder=$cache/arm64
-mirror=http://deb.debian.org/debian
-keys=/usr/share/keyrings/debian-archive-keyring.gpg
 # Of its own suite: from 8.2 on QEMU shows an emulated /proc/cpuinfo, by which LiteRT picks its kernels.
 emulator=(trixie amd64 qemu-user)
 # The Python that the wheels are for, and what it and they load.
@@ -22,15 +20,13 @@ python=(bookworm arm64 python3.11-minimal libpython3.11-minimal libpython3.11-st
 zig="ziglang==0.17.0"
 
 refuse() { echo "error: $*" >&2; exit 2; }
+. scripts/debian.sh
 
-key=$(cat scripts/arm64.{sh,txt,cpp} | cksum)
+key=$(cat scripts/arm64.{sh,txt,cpp} scripts/debian.sh | cksum)
 if [[ "$key" == "$(cat "$folder/key" 2>/dev/null)" ]]; then exit; fi
 
 [[ "$(uname -sm)" == "Linux x86_64" ]] || refuse "make arm64: the emulator is for Linux on x86-64; this is $(uname -sm)."
-for tool in apt-get dpkg-deb; do
-  command -v "$tool" >/dev/null || refuse "make arm64: needs $tool, which comes with Debian, Ubuntu and their like."
-done
-[[ -r $keys ]] || refuse "make arm64: $keys is not there; install it: apt-get install debian-archive-keyring"
+require_debian "make arm64: "
 
 echo "fetching what arm64 files run on"
 started=$SECONDS
@@ -38,25 +34,8 @@ mkdir -p "$cache"
 new=$(mktemp -d "$cache/arm64-XXXXXX")
 trap 'rm -rf "$new"' EXIT
 
-# A suite's packages, by an apt that knows of no system: lists, packages and settings are in a folder of its own.
-fetch() {
-  local suite=$1 architecture=$2 state=$new/apt-$1
-  shift 2
-  mkdir -p "$state"/{lists/partial,archives/partial,packages}
-  touch "$state/status"
-  echo "deb [signed-by=$keys] $mirror $suite main" >"$state/sources.list"
-  local apt=(apt-get -qq -o "Dir::State=$state" -o "Dir::State::status=$state/status" -o "Dir::Cache=$state"
-    -o "Dir::Etc::sourcelist=$state/sources.list" -o Dir::Etc::sourceparts=/dev/null -o Dir::Etc::preferences=/dev/null
-    -o Dir::Etc::preferencesparts=/dev/null -o "APT::Architecture=$architecture"
-    -o "APT::Architectures=$architecture" -o Acquire::Languages=none
-    -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false -o "APT::Sandbox::User=$(id -un)")
-  # Without --error-on=any apt takes a mirror that cannot be reached for one with nothing new.
-  "${apt[@]}" update --error-on=any && (cd "$state/packages" && "${apt[@]}" download "$@") ||
-    refuse "make arm64: apt could not fetch packages of Debian's $suite; see above, and check the network."
-}
-
-fetch "${emulator[@]}"
-fetch "${python[@]}"
+fetch_debian "make arm64: " "$new/apt-trixie" "${emulator[@]}"
+fetch_debian "make arm64: " "$new/apt-bookworm" "${python[@]}"
 dpkg-deb --fsys-tarfile "$new"/apt-trixie/packages/*.deb | tar -x -C "$new" --strip-components 3 ./usr/bin/qemu-aarch64
 for package in "$new"/apt-bookworm/packages/*.deb; do dpkg-deb --extract "$package" "$new/root"; done
 rm -rf "$new"/root/usr/share
