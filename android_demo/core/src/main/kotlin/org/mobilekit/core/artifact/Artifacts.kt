@@ -7,10 +7,9 @@ import org.mobilekit.core.json.JsonParser
 import org.mobilekit.core.manifest.Manifest
 import org.mobilekit.core.manifest.isControl
 import org.mobilekit.core.manifest.readManifest
+import org.mobilekit.core.utf8OrNull
 import java.io.File
 import java.io.IOException
-import java.nio.ByteBuffer
-import java.nio.charset.CharacterCodingException
 
 /** Artifacts from their folders. */
 object Artifacts {
@@ -32,7 +31,7 @@ object Artifacts {
             throw ArtifactException("$file: ${file.length()} bytes are too many for a manifest; export again.")
         }
         try {
-            val content = JsonParser(utf8(file.readBytes())).parse()
+            val content = JsonParser(utf8OrNull(file.readBytes()) ?: throw JsonException("not UTF-8 text")).parse()
             refuseNewer(file, content)
             return Artifact(folder, readManifest(content))
         } catch (error: IOException) {
@@ -51,16 +50,6 @@ object Artifacts {
             throw ArtifactException("$file: too large for this device's memory; export again.", error)
         }
     }
-
-    private fun utf8(bytes: ByteArray): String =
-        try {
-            Charsets.UTF_8
-                .newDecoder()
-                .decode(ByteBuffer.wrap(bytes))
-                .toString()
-        } catch (error: CharacterCodingException) {
-            throw JsonException("not UTF-8 text")
-        }
 
     private fun refuseNewer(
         file: File,

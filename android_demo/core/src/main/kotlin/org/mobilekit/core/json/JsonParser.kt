@@ -1,5 +1,7 @@
 package org.mobilekit.core.json
 
+import org.mobilekit.core.firstHalfPair
+
 /** A text is no JSON; [message] says where. */
 internal class JsonException(
     message: String,
@@ -78,11 +80,7 @@ internal class JsonParser(
         if (take('"')) return text.substring(start, at - 1)
         val found = StringBuilder().append(text, start, at)
         while (!take('"')) found.append(if (take('\\')) escaped() else character())
-        for (i in found.indices) {
-            val high = found[i].isHighSurrogate() && found.getOrNull(i + 1)?.isLowSurrogate() != true
-            val low = found[i].isLowSurrogate() && found.getOrNull(i - 1)?.isHighSurrogate() != true
-            if (high || low) fail("a text has half a surrogate pair")
-        }
+        if (firstHalfPair(found) >= 0) fail("a text has half a surrogate pair")
         return found.toString()
     }
 

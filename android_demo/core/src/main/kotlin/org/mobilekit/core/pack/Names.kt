@@ -2,8 +2,7 @@ package org.mobilekit.core.pack
 
 import org.mobilekit.core.artifact.compareUnsigned
 import org.mobilekit.core.manifest.isControl
-import java.nio.ByteBuffer
-import java.nio.charset.CharacterCodingException
+import org.mobilekit.core.utf8OrNull
 import java.text.Normalizer
 import java.util.Locale
 
@@ -14,15 +13,7 @@ private const val DOTLESS_I = 0x131
 /** A file's name that stays in its folder and means the same on every system; else it is a [DamagedException]. */
 internal fun nameOf(bytes: ByteArray): String {
     if (bytes.size > MOST_NAME) damaged("a name has ${bytes.size} bytes")
-    val name =
-        try {
-            Charsets.UTF_8
-                .newDecoder()
-                .decode(ByteBuffer.wrap(bytes))
-                .toString()
-        } catch (error: CharacterCodingException) {
-            damaged("a name is not UTF-8")
-        }
+    val name = utf8OrNull(bytes) ?: damaged("a name is not UTF-8")
     val parts = name.split('/')
     if (name.any { it == '\\' || it == ':' || isControl(it) } ||
         parts.any { it.isEmpty() || it == "." || it == ".." }

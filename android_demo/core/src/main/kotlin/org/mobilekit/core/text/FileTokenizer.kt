@@ -1,6 +1,7 @@
 package org.mobilekit.core.text
 
 import org.mobilekit.core.InputException
+import org.mobilekit.core.firstHalfPair
 import org.mobilekit.core.text.decode.Decoder
 import org.mobilekit.core.text.model.Model
 import org.mobilekit.core.text.model.Tokens
@@ -60,23 +61,14 @@ internal class FileTokenizer(
         val places: IntArray?
 
         init {
-            checkSurrogates(text)
+            val half = firstHalfPair(text)
+            if (half >= 0) {
+                val character = text.codePointCount(0, half)
+                throw InputException("text cannot be encoded: character $character is not valid Unicode.")
+            }
             points = text.codePointArray()
             places = if (points.size == text.length) null else IntArray(points.size + 1)
             places?.let { found -> for (i in points.indices) found[i + 1] = found[i] + Character.charCount(points[i]) }
-        }
-
-        private fun checkSurrogates(text: String) {
-            var at = 0
-            var count = 0
-            while (at < text.length) {
-                val point = text.codePointAt(at)
-                if (point in Char.MIN_SURROGATE.code..Char.MAX_SURROGATE.code) {
-                    throw InputException("text cannot be encoded: character $count is not valid Unicode.")
-                }
-                at += Character.charCount(point)
-                count++
-            }
         }
     }
 

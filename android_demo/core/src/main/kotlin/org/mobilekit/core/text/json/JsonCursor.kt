@@ -1,6 +1,7 @@
 package org.mobilekit.core.text.json
 
 import org.mobilekit.core.ArtifactException
+import org.mobilekit.core.firstHalfPair
 
 /**
  * Walks through the JSON text of [data] once, from left to right, without a tree of it: a tokenizer's vocabulary may have
@@ -79,11 +80,7 @@ internal class JsonCursor(
         }
         if (at == data.size) fail("a string does not end")
         text.append(decode(plain, at++))
-        for (i in text.indices) {
-            val paired = if (text[i].isHighSurrogate()) i + 1 < text.length && text[i + 1].isLowSurrogate() else true
-            val leads = i > 0 && text[i - 1].isHighSurrogate()
-            if (!paired || (text[i].isLowSurrogate() && !leads)) fail("a string has half a character")
-        }
+        if (firstHalfPair(text) >= 0) fail("a string has half a character")
         return text.toString()
     }
 

@@ -1,22 +1,18 @@
 package org.mobilekit.core.text.model
 
+import org.mobilekit.core.text.IntColumns
+
 /** Tokens of a text, one after the other; the first [size] of each list count. Positions are in code points. */
 internal class Tokens(
     capacity: Int = FIRST_CAPACITY,
-) {
-    var ids = IntArray(capacity)
-        private set
-    var starts = IntArray(capacity)
-        private set
-    var ends = IntArray(capacity)
-        private set
-    var words = IntArray(capacity)
-        private set
+) : IntColumns(4, capacity) {
+    val ids: IntArray get() = column(0)
+    val starts: IntArray get() = column(1)
+    val ends: IntArray get() = column(2)
+    val words: IntArray get() = column(3)
 
     /** White space that the tokens' own texts begin and end with; kept where offsets are trimmed. */
     var spaces = IntArray(0)
-        private set
-    var size = 0
         private set
 
     fun add(
@@ -25,13 +21,7 @@ internal class Tokens(
         end: Int,
         word: Int,
     ) {
-        if (size == ids.size) {
-            val larger = 2 * size
-            ids = ids.copyOf(larger)
-            starts = starts.copyOf(larger)
-            ends = ends.copyOf(larger)
-            words = words.copyOf(larger)
-        }
+        reserve(1)
         ids[size] = id
         starts[size] = start
         ends[size] = end

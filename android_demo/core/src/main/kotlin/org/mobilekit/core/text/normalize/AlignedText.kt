@@ -1,6 +1,7 @@
 package org.mobilekit.core.text.normalize
 
 import org.mobilekit.core.ArtifactException
+import org.mobilekit.core.text.IntColumns
 
 /**
  * A text while it is normalised: code points, and for each the part of the original text that it came from.
@@ -11,22 +12,17 @@ import org.mobilekit.core.ArtifactException
 internal class AlignedText(
     capacity: Int,
     val origin: Int = 0,
-) {
-    var points = IntArray(capacity)
-        private set
-    var starts = IntArray(capacity)
-        private set
-    var ends = IntArray(capacity)
-        private set
-    var size = 0
-        private set
+) : IntColumns(3, capacity) {
+    val points: IntArray get() = column(0)
+    val starts: IntArray get() = column(1)
+    val ends: IntArray get() = column(2)
 
     fun add(
         point: Int,
         start: Int,
         end: Int,
     ) {
-        if (size == points.size) grow()
+        reserve(1)
         points[size] = point
         starts[size] = start
         ends[size] = end
@@ -39,7 +35,7 @@ internal class AlignedText(
         from: Int,
         to: Int,
     ) {
-        while (size + to - from > points.size) grow()
+        reserve(to - from)
         other.points.copyInto(points, size, from, to)
         other.starts.copyInto(starts, size, from, to)
         other.ends.copyInto(ends, size, from, to)
@@ -67,21 +63,5 @@ internal class AlignedText(
         replaceBy(made)
     }
 
-    fun replaceBy(other: AlignedText) {
-        points = other.points
-        starts = other.starts
-        ends = other.ends
-        size = other.size
-    }
-
-    private fun grow() {
-        val capacity = maxOf(LEAST_CAPACITY, 2 * points.size)
-        points = points.copyOf(capacity)
-        starts = starts.copyOf(capacity)
-        ends = ends.copyOf(capacity)
-    }
-
-    private companion object {
-        const val LEAST_CAPACITY = 16
-    }
+    fun replaceBy(other: AlignedText) = take(other)
 }

@@ -1,18 +1,16 @@
 package org.mobilekit.core.text.normalize
 
+import org.mobilekit.core.text.IntColumns
+
 /**
  * How a text is rewritten: its new code points, and for each what it stands for, as in the reference library: 1, it is
  * put in after the one before; 0, it is written for the next old one; -n, for the next old one and the n after it.
  */
 internal class Changes(
     capacity: Int,
-) {
-    var points = IntArray(capacity)
-        private set
-    var changes = IntArray(capacity)
-        private set
-    var size = 0
-        private set
+) : IntColumns(2, capacity) {
+    val points: IntArray get() = column(0)
+    val changes: IntArray get() = column(1)
 
     /** Old characters that are left out before the first new one. */
     var removedFirst = 0
@@ -21,11 +19,7 @@ internal class Changes(
         point: Int,
         change: Int,
     ) {
-        if (size == points.size) {
-            val larger = maxOf(LEAST_CAPACITY, 2 * size)
-            points = points.copyOf(larger)
-            changes = changes.copyOf(larger)
-        }
+        reserve(1)
         points[size] = point
         changes[size] = change
         size++
@@ -49,9 +43,5 @@ internal class Changes(
 
     fun clear() {
         size = 0
-    }
-
-    private companion object {
-        const val LEAST_CAPACITY = 16
     }
 }

@@ -1,5 +1,6 @@
 package org.mobilekit.core.text.split
 
+import org.mobilekit.core.text.IntColumns
 import org.mobilekit.core.text.normalize.AlignedText
 
 /**
@@ -10,17 +11,11 @@ import org.mobilekit.core.text.normalize.AlignedText
  */
 internal class Pieces(
     val text: AlignedText,
-) {
-    var froms = IntArray(FIRST_CAPACITY)
-        private set
-    var tos = IntArray(FIRST_CAPACITY)
-        private set
-    var origins = IntArray(FIRST_CAPACITY)
-        private set
-    var tokens = IntArray(FIRST_CAPACITY)
-        private set
-    var size = 0
-        private set
+) : IntColumns(4, FIRST_CAPACITY) {
+    val froms: IntArray get() = column(0)
+    val tos: IntArray get() = column(1)
+    val origins: IntArray get() = column(2)
+    val tokens: IntArray get() = column(3)
 
     fun add(
         from: Int,
@@ -29,13 +24,7 @@ internal class Pieces(
         token: Int = -1,
     ) {
         if (from >= to) return
-        if (size == froms.size) {
-            val larger = 2 * size
-            froms = froms.copyOf(larger)
-            tos = tos.copyOf(larger)
-            origins = origins.copyOf(larger)
-            tokens = tokens.copyOf(larger)
-        }
+        reserve(1)
         froms[size] = from
         tos[size] = to
         origins[size] = origin
