@@ -21,7 +21,7 @@ from export.thresholds import (
     Thresholds,
     Tolerance,
     precision,
-    thresholds,
+    thresholds_of,
 )
 from mobilekit.artifact import Artifact, Json, Manifest, size_and_hash
 from mobilekit.errors import MobilekitError
@@ -174,7 +174,7 @@ def hold_golden(name: str, artifact: Artifact, outputs: Sequence[Vector], tolera
 
 def tolerances(artifact: Artifact) -> Thresholds:
     """Those of what its tensors are kept in."""
-    return thresholds(precision(artifact.manifest.content["tensors"]))
+    return thresholds_of(artifact.manifest.content["tensors"])
 
 
 def hold(tolerance: Tolerance, got: list[Vector], expected: list[Vector], together: bool) -> tuple[bool, str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from export.budget import groups
 from export.registry import Emission, Target
 from export.stored import tensor_entries
-from export.thresholds import precision, thresholds
+from export.thresholds import thresholds_of
 from mobilekit.artifact import MANIFEST_FILE, PREDICT_MASK, SCHEMA_VERSION, Artifact, Json, size_and_hash
 from mobilekit.compression.compressed import CompressedModel
 from mobilekit.compression.plan import SKIP, Plan, Rule
@@ -218,7 +218,7 @@ def build_manifest(subject: Subject, target: Target, emission: Emission, golden:
     size, sha = size_and_hash(folder / file)
     others = {p.name: size_and_hash(p)[1] for p in sorted(folder.iterdir()) if p.name != file}
     tensors = tensor_entries(compressed, max(subject.lengths), target.codebooks)
-    limits = thresholds(precision(tensors))
+    limits = thresholds_of(tensors)
     largest = max(abs(value) for entry in golden for value in entry["output"])
     output, task = compressed.head.output_name, compressed.head.task
     return {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mobilekit.artifact import Json
@@ -60,12 +60,20 @@ _HALF = Thresholds(
 _QUANTIZED = Thresholds(
     Tolerance("cosine", 0.999), Tolerance("cosine", 0.995), Tolerance("max_abs", 5e-3, _HALF_RESOLUTION)
 )
-_BY_SCHEME = {"fp32": _EXACT, "fp16": _HALF}
+# Activations of fixed scales are whole steps, the logits too: 1/255 of their range, so at most 1/127 of the largest.
+# Sums in another order, as another length brings them, can fall to the next one.
+_STATIC = replace(_QUANTIZED, padding=Tolerance("max_abs", 5e-3, 2 / 127))
+_BY_SCHEME = {"fp32": _EXACT, "fp16": _HALF, "int8-static": _STATIC}
 
 
 def thresholds(scheme: str) -> Thresholds:
-    """The thresholds of a scheme; everything below fp16 has those of int8."""
+    """The thresholds of a scheme; everything below fp16 that is not named has those of int8."""
     return _BY_SCHEME.get(scheme, _QUANTIZED)
+
+
+def thresholds_of(tensors: Sequence[Json]) -> Thresholds:
+    """The thresholds of a manifest's tensors."""
+    return thresholds("int8-static" if any("activations" in entry for entry in tensors) else precision(tensors))
 
 
 def precision(tensors: Iterable[Json]) -> str:

@@ -92,7 +92,7 @@ def _not_fetched(place: Place) -> list[str]:
     return ["check", str(place.artifact()), "--arm64"]
 
 
-_AGAIN, _ALTERED = "; export again", "missing or altered since"
+_AGAIN, _ALTERED = "; export again", "missing or altered since it was exported"
 _PATTERN = "a/manifest.json: .*does not match .*; export again"
 
 CASES = (
@@ -173,15 +173,11 @@ CASES = (
     Case(
         "check: other outputs", manifest("golden", 0, "output", [9, -9], verb="check"), "check failed: output", True, 3
     ),
-    Case("run: model altered", spoiled("run", _flipped), f"a/{MODEL}: {_ALTERED} it was exported{_AGAIN}", True),
-    Case("run: model gone", gone("run", MODEL), f"a/{MODEL}: {_ALTERED} it was exported{_AGAIN}", True),
-    Case(
-        "run: tokenizer altered", content("run", "tokenizer.json", b"{}"), f"a/tokenizer.json: {_ALTERED} export", True
-    ),
-    Case("run: tokenizer gone", gone("run", "tokenizer.json"), f"a/tokenizer.json: {_ALTERED} export{_AGAIN}", True),
-    Case(
-        "inspect: model altered", spoiled("inspect", _flipped), f"a/{MODEL}: {_ALTERED} it was exported{_AGAIN}", True
-    ),
+    Case("run: model altered", spoiled("run", _flipped), f"a/{MODEL}: {_ALTERED}{_AGAIN}", True),
+    Case("run: model gone", gone("run", MODEL), f"a/{MODEL}: {_ALTERED}{_AGAIN}", True),
+    Case("run: tokenizer altered", content("run", "tokenizer.json", b"{}"), f"a/tokenizer.json: {_ALTERED}", True),
+    Case("run: tokenizer gone", gone("run", "tokenizer.json"), f"a/tokenizer.json: {_ALTERED}{_AGAIN}", True),
+    Case("inspect: model altered", spoiled("inspect", _flipped), f"a/{MODEL}: {_ALTERED}{_AGAIN}", True),
     # Manifests.
     Case("manifest gone", gone("check", MANIFEST), "a: no manifest.json in it; an artifact is a folder that", True),
     Case("manifest a pipe", pipe("check", MANIFEST), "a/manifest.json: is not a file; export again", True),

@@ -186,6 +186,19 @@ def test_thresholds_are_those_of_the_documents() -> None:
     assert LEAST_COSINE == 0.997
 
 
+def test_fixed_scales_may_fall_by_two_steps_of_their_outputs_with_padding() -> None:
+    from export.thresholds import thresholds, thresholds_of
+
+    plain = {"kind": "quantized", "bits": 8}
+    static = plain | {"activations": {}}
+    assert thresholds_of([plain]) == thresholds("int8")
+    held, loose = thresholds_of([plain, static]), thresholds("int8")
+    assert (held.output, held.device) == (loose.output, loose.device)
+    # A step of int8 is at most 1/127 of the largest value: two of them are allowed, three are not.
+    assert 2 * 0.9 / 127 <= held.padding.at(0.9).limit < 3 * 0.9 / 127
+    assert held.padding.at(0.1).limit == 5e-3
+
+
 def test_limit_grows_only_where_the_float_type_cannot_tell_values_apart() -> None:
     from export.thresholds import thresholds
 

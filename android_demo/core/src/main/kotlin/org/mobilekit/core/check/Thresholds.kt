@@ -36,6 +36,7 @@ internal fun paddingLimit(
         Precision.SINGLE -> maxOf(1e-5, 2e-6 * largest)
         Precision.HALF -> maxOf(2e-3, largest / HALF_STEPS)
         Precision.QUANTIZED -> maxOf(5e-3, largest / HALF_STEPS)
+        Precision.STATIC -> maxOf(5e-3, 2 * largest / Byte.MAX_VALUE)
     }
 
 internal fun largestOf(golden: List<Golden>): Double =

@@ -10,4 +10,7 @@ enum class Precision {
 
     /** Some in 8 bits or fewer. */
     QUANTIZED,
+
+    /** The same, with activations of fixed scales. */
+    STATIC,
 }

@@ -11,6 +11,7 @@ internal class TensorEntry(
     val groups: Int?,
     val levels: Int?,
     val codebooks: Int?,
+    val static: Boolean,
 )
 
 private const val DENSE = "dense"
@@ -28,6 +29,7 @@ internal fun Field.tensors(): List<TensorEntry> = list(least = 1).map { it.tenso
 internal fun precisionOf(tensors: List<TensorEntry>): Precision {
     val bits = tensors.map { if (it.kind == DENSE) it.bits else CODE_BITS }.toSet()
     return when {
+        tensors.any { it.static } -> Precision.STATIC
         bits.all { it == Float.SIZE_BITS } -> Precision.SINGLE
         bits.all { it == Float.SIZE_BITS || it == Short.SIZE_BITS } -> Precision.HALF
         else -> Precision.QUANTIZED
@@ -52,6 +54,7 @@ private fun Field.tensor(): TensorEntry {
             groups = found["groups"]?.int(1),
             levels = found["levels"]?.int(2, MOST_LEVELS),
             codebooks = found["codebooks"]?.int(1),
+            static = found["activations"] != null,
         )
     entry.contradiction()?.let { fail(it) }
     return entry

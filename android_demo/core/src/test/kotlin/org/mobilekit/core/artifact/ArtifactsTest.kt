@@ -88,15 +88,18 @@ class ArtifactsTest {
 
     @Test
     fun `weights decide the precision`() {
-        fun precision(vararg bits: Pair<String, Long>): Precision {
-            val tensor = Vectors.listOf<Map<String, Any?>>(plainManifest["tensors"]).first()
-            return manifestOf(
+        val tensor = Vectors.listOf<Map<String, Any?>>(plainManifest["tensors"]).first()
+
+        fun precision(vararg bits: Pair<String, Long>): Precision =
+            manifestOf(
                 "tensors" to bits.map { tensor + mapOf("kind" to it.first, "bits" to it.second) },
             ).precision
-        }
         assertEquals(Precision.SINGLE, precision("dense" to 32L))
         assertEquals(Precision.HALF, precision("dense" to 16L, "dense" to 32L))
         assertEquals(Precision.QUANTIZED, precision("dense" to 16L, "quantized" to 4L))
+        val scale = mapOf("scale" to 0.5, "zero_point" to 0L)
+        val static = mapOf("kind" to "quantized", "activations" to mapOf("input" to scale, "output" to scale))
+        assertEquals(Precision.STATIC, manifestOf("tensors" to listOf(tensor + static)).precision)
     }
 
     @Test
