@@ -17,6 +17,7 @@ from pathlib import Path
 import click
 
 from benchmarks.bench import Request, bench
+from benchmarks.measured_pages import write_page
 from benchmarks.measuring.turns import Protocol
 from benchmarks.peers.registry import peer, peers
 from benchmarks.reports.report import Report, validated
@@ -76,7 +77,8 @@ def main(
     only: tuple[str, ...],
     names: tuple[str, ...],
 ) -> None:
-    """Measure a model's artifacts and peers, and write its report into benchmarks/results/measured.json."""
+    """Measure a model's artifacts and peers: its report goes into benchmarks/results/measured.json, a page of it into
+    docs/measured."""
     model = load(name)
     task = model.head.task if model.head.labels else ""
     rows = judging_data(data, task, model.head.labels, model.head.problem_type)
@@ -84,6 +86,7 @@ def main(
     found = measured(model, gate, artifacts_of(model, work, only), tuple(peer(n).name for n in names or peers()))
     reports = {**read_reports(), model.name: found}
     write_results(RESULTS, {"reports": {key: report.content for key, report in sorted(reports.items())}})
+    write_page(model.name, found)
 
 
 if __name__ == "__main__":

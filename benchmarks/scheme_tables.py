@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.markdown import table
+from benchmarks.measured_tables import milliseconds_of
 
 _TARGETS = ("coreml", "executorch", "tflite")
 _SIZES = ("scheme", "Core ML: MB (packed)", "ExecuTorch", "TFLite")
 _TIMES = ("ExecuTorch: ms at 32, 128", "TFLite")
+Times = Mapping[tuple[str, str], list[float]]
 
 
-def builtin(content: dict[str, Any]) -> str:
-    """The built-in model at every scheme."""
+def builtin(results: Mapping[str, Any]) -> str:
+    """The built-in model at every scheme. results: contents of result files by name; milliseconds are those of the
+    report, where they were taken in turn."""
+    content, times = results["schemes"], milliseconds_of(results["measured"], "minilm-l6")
     own = [row for row in content["rows"] if row["model"] == "minilm-l6"]
     machine = content["environment"]
     walls = {row["scheme"]: row["export_wall_s"] for row in own}
@@ -21,20 +26,20 @@ def builtin(content: dict[str, Any]) -> str:
         f"({machine['processor']}); the export of a scheme with all checks takes {min(walls.values()):.0f} to "
         f"{max(walls.values()):.0f} s. Packed: the whole folder, manifest and tokenizer too."
     )
-    return "\n".join([*table((*_SIZES, *_TIMES, "checks"), _lines(own, True)), "", note])
+    return "\n".join([*table((*_SIZES, *_TIMES, "checks"), _lines(own, times)), "", note])
 
 
 def others(content: dict[str, Any]) -> str:
-    """Every other model that was measured; their milliseconds are not taken in turn, and left to reports."""
+    """Every other model that was measured."""
     rows = [row for row in content["rows"] if row["model"] != "minilm-l6"]
     lines = []
     for model in dict.fromkeys(row["model"] for row in rows):
         own = [row for row in rows if row["model"] == model]
-        lines += [[f"`{model}`, {own[0]['parameters'] / 1e6:.1f} M", *cells] for cells in _lines(own, False)]
+        lines += [[f"`{model}`, {own[0]['parameters'] / 1e6:.1f} M", *cells] for cells in _lines(own, None)]
     return "\n".join(table(("model", *_SIZES, "checks"), lines))
 
 
-def _lines(rows: list[dict[str, Any]], times: bool) -> list[list[str]]:
+def _lines(rows: list[dict[str, Any]], times: Times | None) -> list[list[str]]:
     lines = []
     for scheme in dict.fromkeys(row["scheme"] for row in rows):
         own = {row["target"]: row for row in rows if row["scheme"] == scheme}
@@ -42,7 +47,7 @@ def _lines(rows: list[dict[str, Any]], times: bool) -> list[list[str]]:
         cells = [
             f"`{scheme}`",
             *(_size(own.get(target)) for target in _TARGETS),
-            *(_milliseconds(own.get(target)) for target in _TARGETS[1:] if times),
+            *(_milliseconds(times.get((scheme, target), [])) for target in _TARGETS[1:] if times is not None),
             f"{sum(checks)} of {len(checks)}",
         ]
         lines.append(cells)
@@ -53,5 +58,5 @@ def _size(row: dict[str, Any] | None) -> str:
     return "-" if row is None else f"{row['bytes'] / 1e6:.2f} ({row['packed_bytes'] / 1e6:.2f})"
 
 
-def _milliseconds(row: dict[str, Any] | None) -> str:
-    return "-" if row is None else ", ".join(f"{row['run_ms'][length]:.1f}" for length in ("32", "128"))
+def _milliseconds(times: list[float]) -> str:
+    return ", ".join(f"{time:.1f}" for time in times) or "-"

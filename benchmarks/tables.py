@@ -19,12 +19,14 @@ from benchmarks.budgets import budget_table
 from benchmarks.code_tables import codes, outliers
 from benchmarks.drop_tables import artifacts, drops
 from benchmarks.markdown import table
-from benchmarks.measured_tables import table_of
+from benchmarks.measured_tables import full, short
 from benchmarks.scheme_tables import builtin, others
 from benchmarks.student_tables import headline, pairs, parts
 from mobilekit.errors import CheckFailedError
 
 _ROOT = Path(__file__).parent.parent
+# A page a model that was measured.
+PAGES = "docs/measured"
 DOCUMENTS = (
     "README.md",
     "docs/benchmarking.md",
@@ -34,6 +36,7 @@ DOCUMENTS = (
     "docs/pack-format.md",
     "docs/targets.md",
     "docs/training.md",
+    *sorted(f"{PAGES}/{page.name}" for page in (_ROOT / PAGES).glob("*.md")),
 )
 _RESULTS = Path(__file__).parent / "results"
 
@@ -131,10 +134,8 @@ _TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "drops": drops,
     "lengths": lengths.table,
     "matrix": matrix,
-    "measured_builtin": table_of("minilm-l6"),
     "outliers": outliers,
     "packs": packs,
-    "schemes": builtin,
     "schemes_others": others,
     "shortstudents": shortstudents.table,
     "smoothing": smoothing,
@@ -145,7 +146,9 @@ _TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
 }
 
 # Of more than one file.
-_OF_ALL = {"budgets": budget_table}
+_OF_ALL = {"budgets": budget_table, "schemes": builtin}
+# Of one model's report: what follows the prefix is its name.
+_OF_MODELS = {"measured_": full, "artifacts_": short}
 
 
 def filled(text: str) -> str:
@@ -153,7 +156,10 @@ def filled(text: str) -> str:
 
     def made(match: re.Match[str]) -> str:
         name = match.group(1)
-        if name in _OF_ALL:
+        prefix = next((each for each in _OF_MODELS if name.startswith(each)), None)
+        if prefix is not None:
+            found = _OF_MODELS[prefix](_content(_RESULTS / "measured.json"), name.removeprefix(prefix))
+        elif name in _OF_ALL:
             files = {file.stem: _content(file) for file in _RESULTS.glob("*.json")}
             found = _OF_ALL[name](files)
         else:

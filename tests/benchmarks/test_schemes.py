@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from measured_reports import REPORT, timed
 
 from benchmarks import scheme_tables
 from benchmarks.schemes import RESULTS, measured, write_rows
@@ -19,8 +20,7 @@ def row(model: str, scheme: str, target: str, **changes: Any) -> dict[str, Any]:
     own = {"bytes": 2_000_000, "packed_bytes": 1_500_000, "parameters": 10**6, "export_wall_s": 3.0}
     checks = [{"passed": True}, {"passed": target != "tflite"}]
     return {
-        "model": model, "scheme": scheme, "target": target, "checks": checks, "run_ms": {"32": 1.0, "128": 2.5},
-        **own, **changes,
+        "model": model, "scheme": scheme, "target": target, "checks": checks, **own, **changes,
     }  # fmt: skip
 
 
@@ -44,9 +44,10 @@ def test_tables_have_a_line_a_scheme() -> None:
         "environment": {"cpus": 2, "processor": "toy"},
     }
     size = "2.00 (1.50)"
-    table = scheme_tables.builtin(content)
-    assert f"| `int8` | {size} | {size} | {size} | 1.0, 2.5 | 1.0, 2.5 | 5 of 6 |" in table.splitlines()
-    assert f"| `fp16` | - | - | {size} | - | 1.0, 2.5 | 1 of 2 |" in table.splitlines()
+    report = {**REPORT, "rows": [timed("minilm-l6-int8/tflite", "litert", 2.0)]}
+    table = scheme_tables.builtin({"schemes": content, "measured": {"reports": {"minilm-l6": report}}})
+    assert f"| `int8` | {size} | {size} | {size} | - | 2.0 | 5 of 6 |" in table.splitlines()
+    assert f"| `fp16` | - | - | {size} | - | - | 1 of 2 |" in table.splitlines()
     assert "3 to 9 s" in table and "pal4" not in table
     others = scheme_tables.others(content).splitlines()
     assert others[2:] == [f"| `albert`, 1.0 M | `pal4` | {size} | - | - | 2 of 2 |"]
