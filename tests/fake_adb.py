@@ -2,8 +2,9 @@
 
     FAKE_PHONE=FOLDER python fake_adb.py -s SERIAL shell ...
 
-`FOLDER/phone.json` says what the phone is like: `devices` (what `adb devices` lists), `installed`, and what the app
-does with a run: `error` (what it says), `silent` (nothing), or a report of the artifacts that were pushed.
+`FOLDER/phone.json` says what the phone is like: `devices` (what `adb devices` lists), `installed` (or which app is
+instead), and what the app does with a run: `release` (it has no such activity), `error` (what it says), `silent`
+(nothing), or a report of the artifacts that were pushed.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(os.environ["FAKE_PHONE"])
+APP = "org.mobilekit.demo"
 STORAGE = "/sdcard/Android/data/org.mobilekit.demo/files"
 
 
@@ -54,7 +56,16 @@ def main(words: list[str]) -> int:
 def shell(line: str, about: dict) -> int:
     """A line of the phone's shell."""
     if line.startswith("pm list packages"):
-        print("package:org.mobilekit.demo" if about["installed"] else "")
+        if about["installed"]:
+            print("package:" + (APP if about["installed"] is True else about["installed"]))
+        return 0
+    if line.startswith("am start") and about.get("release"):
+        # As Android has it: on standard error, and the exit code is 0.
+        print("Starting: Intent { }")
+        print(
+            "Error type 3\nError: Activity class {org.mobilekit.demo/x} does not exist.",
+            file=sys.stdout if line.endswith("2>&1") else sys.stderr,
+        )
         return 0
     if line.startswith("am start"):
         start(shlex.split(line), about)

@@ -29,9 +29,12 @@ class Adb:
     program: str
     serial: str
 
-    def shell(self, *words: str, seconds: float = _ASKING) -> str:
-        """What a command says on the phone; words are quoted for its shell. Raises InputError when it fails."""
-        return self._run("shell", shlex.join(words), seconds=seconds)
+    def shell(self, *words: str, errors: bool = False) -> str:
+        """What a command says on the phone; words are quoted for its shell. Raises InputError when it fails.
+
+        errors: with what it says on standard error.
+        """
+        return self._run("shell", shlex.join(words) + (" 2>&1" if errors else ""))
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or folder on the phone."""

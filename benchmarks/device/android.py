@@ -39,23 +39,27 @@ class Measuring:
 def measure(adb: Adb, asked: Measuring, say: Say, pause: Callable[[float], None] = time.sleep) -> Report:
     """The phone's own report on the artifacts, validated as anything from outside is.
 
-    Raises InputError when the app is not installed, or the phone does not answer; ArtifactError for a folder that is
-    no artifact, or altered; CheckFailedError when the app says that it failed, or has no report in time.
+    Raises InputError when the app is not installed, its build cannot be started from here, the phone does not answer,
+    or two artifacts have one name; ArtifactError for a folder that is no artifact, or altered; CheckFailedError when
+    the app says that it failed, or has no report in time.
     """
     artifacts = [open_folder(folder) for folder in asked.artifacts]
     for artifact in artifacts:
         artifact.refuse_altered()
-    if not adb.shell("pm", "list", "packages", APP).strip():
+    names = _names(artifacts)
+    # What it lists are all packages whose names hold this one.
+    if f"package:{APP}" not in adb.shell("pm", "list", "packages", APP).split():
         raise InputError(
             f"phone {adb.serial}: {APP} is not installed; install its debug build from Android Studio, or by "
             "gradlew installDebug (android_demo/README.md)."
         )
-    names = [_pushed(adb, artifact, say) for artifact in artifacts]
+    for name, artifact in zip(names, artifacts, strict=True):
+        _push(adb, name, artifact, say)
     run = f"run-{secrets.token_hex(6)}"
     extras = ["--ei", "threads", str(asked.threads), "--es", "run", run]
     extras += ["--esa", "artifacts", ",".join(names)] if names else []
     # -S: an app that stands open is closed first, so that each run begins alike.
-    adb.shell("am", "start", "-S", "-W", "-n", ACTIVITY, *extras)
+    _start(adb, extras)
     say("phone", "measuring; leave it alone")
     return _report(adb, run, asked.seconds, artifacts, say, pause)
 
@@ -65,9 +69,32 @@ def name_in_app(artifact: Artifact) -> str:
     return re.sub(r"[^A-Za-z0-9._-]", "_", f"{artifact.manifest.content['name']}-{artifact.manifest.target}")
 
 
-def _pushed(adb: Adb, artifact: Artifact, say: Say) -> str:
-    """Carry an artifact's folder to the app; its name there."""
-    name = name_in_app(artifact)
+def _names(artifacts: Sequence[Artifact]) -> list[str]:
+    """Their names in the app; raises InputError where one would take another's place: folders there have no case."""
+    names = [name_in_app(artifact) for artifact in artifacts]
+    for i, name in enumerate(names):
+        before = next((k for k in range(i) if names[k].lower() == name.lower()), None)
+        if before is not None:
+            raise InputError(
+                f"{artifacts[before].folder} and {artifacts[i].folder} are both called {name} in the app; "
+                "measure one after the other, or export one under another name."
+            )
+    return names
+
+
+def _start(adb: Adb, extras: Sequence[str]) -> None:
+    """Start the app's activity; Android tells what it cannot start, and its exit code is 0 all the same."""
+    said = adb.shell("am", "start", "-S", "-W", "-n", ACTIVITY, *extras, errors=True)
+    wrong = next((line for line in said.splitlines() if line.startswith("Error:")), None)
+    if wrong is not None:
+        raise InputError(
+            f"phone {adb.serial}: {short(wrong, 200)} Only the app's debug build can be measured from here: "
+            "android_demo/README.md."
+        )
+
+
+def _push(adb: Adb, name: str, artifact: Artifact, say: Say) -> None:
+    """Carry an artifact's folder to the app."""
     place, beside = f"{ARTIFACTS}/{name}", f"{ARTIFACTS}/.partial-{name}"
     say("phone", f"pushing {name}")
     adb.shell("mkdir", "-p", ARTIFACTS)
@@ -76,7 +103,6 @@ def _pushed(adb: Adb, artifact: Artifact, say: Say) -> str:
     # A model file that is mapped must never be written to: the old folder goes, the new one takes its name.
     adb.shell("rm", "-rf", place)
     adb.shell("mv", beside, place)
-    return name
 
 
 def _report(

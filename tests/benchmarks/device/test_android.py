@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -153,6 +154,30 @@ def test_the_app_has_to_be_there(storage: Path, artifact: Artifact) -> None:
     be(storage, installed=False)
     with pytest.raises(InputError, match="is not installed"):
         quickly(phone(), artifact.folder)
+
+
+def test_an_app_whose_name_begins_alike_is_another_one(storage: Path, artifact: Artifact) -> None:
+    be(storage, installed="org.mobilekit.demo.other")
+    with pytest.raises(InputError, match="is not installed"):
+        quickly(phone(), artifact.folder)
+
+
+def test_a_build_that_cannot_be_started_from_here_is_told_at_once(storage: Path, artifact: Artifact) -> None:
+    be(storage, release=True)
+    with pytest.raises(InputError, match=r"phone X1: Error: Activity class .* does not exist\. Only the app's debug"):
+        quickly(phone(), artifact.folder)
+
+
+def test_artifacts_that_would_take_each_others_place_are_refused(storage: Path, artifact: Artifact) -> None:
+    other = artifact.folder.parent / "other"
+    shutil.copytree(artifact.folder, other)
+    file = other / "manifest.json"
+    content = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps({**content, "name": content["name"].upper()}), encoding="utf-8")
+    for folders in ((artifact.folder, artifact.folder), (artifact.folder, other)):
+        with pytest.raises(InputError, match="are both called"):
+            quickly(phone(), *folders)
+    assert all(words == ["devices"] for words in commands(storage))
 
 
 def test_a_full_phone_is_told(storage: Path, artifact: Artifact) -> None:
