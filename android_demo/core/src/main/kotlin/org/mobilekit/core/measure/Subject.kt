@@ -1,6 +1,7 @@
 package org.mobilekit.core.measure
 
 import org.mobilekit.core.ArtifactException
+import org.mobilekit.core.MobilekitException
 import org.mobilekit.core.answer.TextModel
 import org.mobilekit.core.artifact.Artifact
 import org.mobilekit.core.artifact.altered
@@ -234,9 +235,15 @@ internal class Subject(
         close()
     }
 
+    /** What was measured holds also where its engine cannot be closed, and the others have to be. */
     override fun close() {
-        model?.close()
+        val left = model ?: return
         model = null
+        try {
+            left.close()
+        } catch (_: MobilekitException) {
+            // Nobody can do anything about it here.
+        }
     }
 
     private companion object {

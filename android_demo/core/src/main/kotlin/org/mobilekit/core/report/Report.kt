@@ -81,11 +81,16 @@ class Report(
             "processor" to text(device.processor),
             "cpus" to device.cpus,
             "memory_bytes" to device.memoryBytes,
-            "cpu_features" to device.cpuFeatures.map(::name),
+            "cpu_features" to device.cpuFeatures.take(MOST_FEATURES).map(::name),
             "governor" to device.governor?.let(::name),
             "thermal_before" to device.thermalBefore?.let(::name),
             "thermal_after" to device.thermalAfter?.let(::name),
-            "battery_percent" to device.batteryPercent,
+            "battery_percent" to device.batteryPercent?.takeIf { it in 0.0..FULL },
             "charging" to device.charging,
         ) + (device.machine?.let { mapOf("machine" to text(it)) } ?: emptyMap())
+
+    private companion object {
+        const val MOST_FEATURES = 100
+        const val FULL = 100.0
+    }
 }

@@ -1,6 +1,7 @@
 package org.mobilekit.core.report
 
 import org.mobilekit.core.check.SelfCheckResult
+import org.mobilekit.core.manifest.TensorGroup
 import org.mobilekit.core.manifest.isControl
 import org.mobilekit.core.measure.Measured
 import org.mobilekit.core.measure.MemoryUse
@@ -13,6 +14,8 @@ import kotlin.math.round
 
 private const val LONGEST_TEXT = 300
 private const val LONGEST_NAME = 200
+private const val LONGEST_GROUP = 100
+private const val MOST_GROUPS = 50
 private const val LOAD_DIGITS = 3
 private const val DIGITS = 4
 
@@ -36,7 +39,7 @@ internal fun rowOf(measured: Measured): Map<String, Any?> {
         "text_pipeline" to measured.textPipeline?.let(::runsOf),
         "memory" to measured.memory?.let(::memoryOf),
         "delegation" to null,
-        "groups" to manifest.groups.mapValues { it.value.bytes },
+        "groups" to groupsOf(manifest.groups),
         "self_check" to measured.selfCheck?.let(::checkOf),
         "accuracy" to null,
     )
@@ -51,6 +54,12 @@ internal fun ratioOf(ratio: Ratio): Map<String, Any?> =
         "low" to rounded(ratio.low),
         "high" to rounded(ratio.high),
     )
+
+/** Bytes by group; none of them where a report takes no such names, or not so many: a part would be no sum. */
+private fun groupsOf(groups: Map<String, TensorGroup>): Map<String, Long> {
+    val fit = groups.size <= MOST_GROUPS && groups.keys.all { it.length <= LONGEST_GROUP && !it.any(::isControl) }
+    return if (fit) groups.mapValues { it.value.bytes } else emptyMap()
+}
 
 private fun runsOf(runs: Statistics): Map<String, Any?> =
     mapOf(

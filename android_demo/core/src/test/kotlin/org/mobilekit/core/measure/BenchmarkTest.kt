@@ -7,6 +7,7 @@ import org.mobilekit.core.EngineException
 import org.mobilekit.core.FakeEngine
 import org.mobilekit.core.FakeLibrary
 import org.mobilekit.core.InputException
+import org.mobilekit.core.engine.Engine
 import java.io.File
 import java.util.concurrent.CancellationException
 import kotlin.test.assertEquals
@@ -136,6 +137,24 @@ class BenchmarkTest {
             }
         }
         assertTrue(library.opened.size > 10 && library.opened.all { (it as FakeEngine).closed > 0 })
+    }
+
+    @Test
+    fun `an engine that cannot be closed neither stops the others nor keeps them open`() {
+        val stuck = { broken: Boolean ->
+            FakeLibrary { artifact ->
+                val engine = libraryOf(clock) { _, _ -> if (broken) throw EngineException("broken") else 2.0 }
+                object : Engine by engine.open(artifact, 1) {
+                    override fun close(): Unit = throw EngineException("cannot be closed")
+                }
+            }
+        }
+        val fine = libraryOf(clock) { _, _ -> 2.0 }
+        val contenders =
+            listOf(contender("broken", stuck(true)), contender("stuck", stuck(false)), contender("fine", fine))
+        val found = benchmarkOf(clock, protocol.copy(loadRepeats = 1)).run(contenders).measured
+        assertEquals(listOf("broken", null, null), found.map { it.error })
+        assertTrue(fine.opened.all { (it as FakeEngine).closed > 0 })
     }
 
     @Test

@@ -6,6 +6,8 @@ import org.junit.rules.TemporaryFolder
 import org.mobilekit.core.EngineException
 import org.mobilekit.core.FakeLibrary
 import org.mobilekit.core.InputException
+import org.mobilekit.core.artifact.Artifact
+import org.mobilekit.core.manifestOf
 import org.mobilekit.core.measure.BenchmarkResult
 import org.mobilekit.core.measure.Contender
 import org.mobilekit.core.measure.FakeClock
@@ -88,6 +90,26 @@ class ReportTest {
     fun `a disk that refuses is told`() {
         val error = assertFailsWith<InputException> { report().write(File(temporary.root, "none/report.json")) }
         assertTrue("cannot be written" in error.message.orEmpty())
+    }
+
+    @Test
+    fun `of what a manifest or a phone says, only what a report takes is in it`() {
+        val clock = FakeClock()
+        val made = folderOf(temporary.root, "groups")
+        val group = mapOf("parameters" to 1L, "bytes" to 7L)
+        val groupsOf = { names: List<String> ->
+            val manifest = manifestOf("groups" to names.associateWith { group }, "name" to "groups")
+            val contender = Contender("x", Artifact(made.folder, manifest), FakeLibrary())
+            val many = device.copy(cpuFeatures = List(120) { "f$it" }, batteryPercent = 250.0)
+            val result = benchmarkOf(clock, Protocol(2)).run(listOf(contender))
+            Report(true, 0, "1", many, emptyMap(), result).toJson()
+        }
+        for (names in listOf(listOf("a\nb"), listOf("x".repeat(101)), List(51) { "g$it" })) {
+            assertTrue("\"groups\": {}" in groupsOf(names))
+        }
+        val written = groupsOf(List(50) { "g$it" })
+        assertTrue("\"g49\": 7" in written && "\"f99\"" in written && "\"f100\"" !in written)
+        assertTrue("\"battery_percent\": null" in written)
     }
 
     @Test
