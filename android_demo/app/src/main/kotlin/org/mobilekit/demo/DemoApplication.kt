@@ -2,18 +2,17 @@ package org.mobilekit.demo
 
 import android.app.Application
 import org.mobilekit.core.artifact.Artifact
-import org.mobilekit.core.check.SelfCheckResult
 import org.mobilekit.core.engine.EngineLibrary
 import org.mobilekit.core.measure.Protocol
 import org.mobilekit.core.text.Tokenizer
 import org.mobilekit.core.text.TokenizerReader
 import org.mobilekit.demo.artifacts.ArtifactStore
 import org.mobilekit.demo.models.Models
+import org.mobilekit.demo.models.SelfChecks
 import org.mobilekit.demo.work.Worker
 import org.mobilekit.engines.ExecuTorchLibrary
 import org.mobilekit.engines.LiteRtLibrary
 import java.io.File
-import java.util.concurrent.ConcurrentHashMap
 
 /** What all screens share. Tests give other engines. */
 open class DemoApplication : Application() {
@@ -28,8 +27,8 @@ open class DemoApplication : Application() {
     /** What loads them. */
     val models: Models by lazy { Models(libraries(), ::openTokenizer) }
 
-    /** What artifacts said of themselves since the app was started, by the sha256 of their model file. */
-    val selfChecks: MutableMap<String, SelfCheckResult> = ConcurrentHashMap()
+    /** What artifacts said of themselves since the app was started. */
+    val selfChecks: SelfChecks = SelfChecks()
 
     /** Where artifacts are among the assets. */
     protected open val assetFolder: String get() = "artifacts"

@@ -17,6 +17,7 @@ import org.mobilekit.demo.work.Attempt
 import org.mobilekit.demo.work.Task
 import org.mobilekit.demo.work.attempt
 import java.io.File
+import java.io.IOException
 
 /**
  * Measures without anyone touching the phone; `mobilekit device android` starts it through adb. Not in releases.
@@ -61,7 +62,13 @@ class HeadlessActivity : Activity() {
         val measured =
             attempt(resources) {
                 if (threads !in 1..MOST_THREADS) throw InputException("$threads threads: choose 1 to $MOST_THREADS.")
-                BenchmarkJob(demo).run(entries(names), threads, ::show) { task.cancelled }.report.write(run.report)
+                val finished = BenchmarkJob(demo).run(entries(names), threads, ::show) { task.cancelled }
+                for ((name, why) in finished.unusable) {
+                    Log.w(TAG, "not measured: $name: $why")
+                    // Whoever names artifacts wants all of them.
+                    if (names != null) throw InputException(why)
+                }
+                finished.report.write(run.report)
             }
         when (measured) {
             is Attempt.Done -> Log.i(TAG, "written: ${run.report}")
@@ -94,8 +101,12 @@ class HeadlessActivity : Activity() {
         fun failed(why: String) {
             Log.e(TAG, why)
             val beside = File(folder, ".partial-$name")
-            beside.writeText(why)
-            beside.renameTo(File(folder, "$name.error"))
+            try {
+                beside.writeText(why)
+                beside.renameTo(File(folder, "$name.error"))
+            } catch (error: IOException) {
+                Log.e(TAG, "it cannot be written either", error)
+            }
         }
     }
 

@@ -104,7 +104,7 @@ internal class AnswerViews(
             return
         }
         section(context.getString(R.string.nearest))
-        into.addText("1  ${outcome.answers.first().text}", R.style.Text_Title)
+        into.addText(line(outcome, 0), R.style.Text_Title)
         val others =
             outcome.answers.indices
                 .drop(1)
@@ -112,7 +112,7 @@ internal class AnswerViews(
         for ((rank, index) in others.withIndex()) {
             val cosine = outcome.cosines[0][index]
             into.addBar(
-                "${index + 1}  ${outcome.answers[index].text}",
+                line(outcome, index),
                 Numbers.plain(cosine, DIGITS),
                 cosine,
                 rank == 0,
@@ -123,6 +123,15 @@ internal class AnswerViews(
         val matrix = CosineView(context)
         matrix.cosines = outcome.cosines
         into.addView(matrix, ViewGroup.LayoutParams.MATCH_PARENT, ViewGroup.LayoutParams.WRAP_CONTENT)
+    }
+
+    /** Its number and how it begins: a view of 100,000 characters takes seconds to be laid out. */
+    private fun line(
+        outcome: Outcome,
+        index: Int,
+    ): String {
+        val text = outcome.answers[index].text
+        return "${index + 1}  ${if (text.length > MOST_CHARACTERS) text.take(MOST_CHARACTERS) + "…" else text}"
     }
 
     private fun bar(item: Item) {
@@ -148,6 +157,7 @@ internal class AnswerViews(
         const val MOST_BARS = 10
         const val MOST_ENTITIES = 30
         const val MOST_CELLS = 8
+        const val MOST_CHARACTERS = 300
         const val DIGITS = 3
 
         /** What is shown as 0.0 % is no answer. */

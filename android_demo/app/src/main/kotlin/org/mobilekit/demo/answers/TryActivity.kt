@@ -13,6 +13,7 @@ import org.mobilekit.demo.problem.ProblemActivity
 import org.mobilekit.demo.ui.Numbers
 import org.mobilekit.demo.ui.addFigure
 import org.mobilekit.demo.ui.names
+import org.mobilekit.demo.ui.said
 import org.mobilekit.demo.ui.setHeader
 import org.mobilekit.demo.ui.setScreen
 import org.mobilekit.demo.ui.shown
@@ -70,7 +71,7 @@ class TryActivity : SessionActivity<TrySession>() {
     private fun showWork(state: TryState) {
         val words = state.opening ?: if (state.asking) getString(R.string.asking) else null
         findViewById<View>(R.id.working).shown = words != null
-        findViewById<TextView>(R.id.working_text).text = words
+        findViewById<TextView>(R.id.working_text).said = words
         findViewById<ProgressBar>(R.id.working_bar).run {
             isIndeterminate = state.share == null
             progress = ((state.share ?: 0.0) * max).toInt()

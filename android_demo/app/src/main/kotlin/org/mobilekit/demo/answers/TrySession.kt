@@ -17,6 +17,7 @@ class TrySession(
 ) : Session<TryState>(demo.worker, TryState(demo.getString(R.string.opening))) {
     // Of the worker's thread.
     private var model: LoadedModel? = null
+    private var shown = -1
 
     private val opening: Task = worker.start(::open)
     private var asking: Task? = null
@@ -36,7 +37,8 @@ class TrySession(
         opening.cancel()
         asking?.cancel()
         worker.always {
-            model?.close()
+            // Nobody is left to be told; and what is thrown on this thread would end the app.
+            attempt(demo.resources) { model?.close() }
             model = null
         }
     }
@@ -75,7 +77,8 @@ class TrySession(
         val artifact = loaded.text.artifact
         val checked =
             attempt(demo.resources) {
-                demo.selfChecks.getOrPut(artifact.manifest.sha256) { selfCheck(loaded.text) { task.cancelled } }
+                demo.selfChecks[artifact.manifest]
+                    ?: selfCheck(loaded.text) { task.cancelled }.also { demo.selfChecks[artifact.manifest] = it }
             }
         if (checked is Attempt.Cancelled) return
         show {
@@ -116,6 +119,15 @@ class TrySession(
         done: Long,
         of: Long,
     ) {
-        if (of > 0) show { it.copy(share = done.toDouble() / of) }
+        val now = if (of > 0) (STEPS * done / of).toInt() else return
+        // As often as the bar moves: a large file comes in more parts than the main thread can draw.
+        if (now == shown) return
+        shown = now
+        show { it.copy(share = now.toDouble() / STEPS) }
+    }
+
+    private companion object {
+        /** Of a progress bar. */
+        const val STEPS = 1_000L
     }
 }

@@ -124,7 +124,15 @@ class ArtifactStore(
         when (place) {
             is Place.Folder -> Artifacts.open(place.folder).manifest
             is Place.AssetFolder -> manifestOf(place)
-            else -> if (ready) Artifacts.open(copies.at(copyName(place))).manifest else null
+            else -> if (ready) unpackedOrNull(copies.at(copyName(place))) else null
+        }
+
+    /** Null for a copy that was damaged, as by a phone that went off while it was written: it is unpacked again. */
+    private fun unpackedOrNull(copy: File): Manifest? =
+        try {
+            Artifacts.open(copy).manifest
+        } catch (_: ArtifactException) {
+            null
         }
 
     private fun manifestOf(place: Place.AssetFolder): Manifest =

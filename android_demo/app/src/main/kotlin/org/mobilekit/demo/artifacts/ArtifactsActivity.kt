@@ -60,7 +60,7 @@ class ArtifactsActivity : SessionActivity<ArtifactsSession>() {
         entry: Entry,
     ): View {
         val card = ArtifactCard(cards.inflate(R.layout.artifact_card))
-        card.show(entry, entry.manifest?.let { demo.selfChecks[it.sha256] })
+        card.show(entry, entry.manifest?.let { demo.selfChecks[it] })
         card.view.setOnClickListener {
             val trouble = entry.trouble
             if (trouble == null) {

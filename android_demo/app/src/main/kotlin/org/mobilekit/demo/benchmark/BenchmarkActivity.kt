@@ -17,6 +17,7 @@ import org.mobilekit.demo.report.Reports
 import org.mobilekit.demo.ui.addCell
 import org.mobilekit.demo.ui.dp
 import org.mobilekit.demo.ui.names
+import org.mobilekit.demo.ui.said
 import org.mobilekit.demo.ui.setScreen
 import org.mobilekit.demo.ui.shown
 import org.mobilekit.demo.work.SessionActivity
@@ -53,6 +54,7 @@ class BenchmarkActivity : SessionActivity<BenchmarkSession>() {
 
     override fun onStop() {
         findViewById<View>(R.id.hot).removeCallbacks(lookAgain)
+        if (!isChangingConfigurations) session.leave()
         super.onStop()
     }
 
@@ -74,7 +76,7 @@ class BenchmarkActivity : SessionActivity<BenchmarkSession>() {
     private fun showProgress(state: BenchmarkState) {
         val progress = state.progress
         findViewById<View>(R.id.progress).shown = progress != null
-        findViewById<TextView>(R.id.doing).text = progress?.doing?.replaceFirstChar { it.uppercase() }
+        findViewById<TextView>(R.id.doing).said = progress?.doing?.replaceFirstChar { it.uppercase() }
         findViewById<ProgressBar>(R.id.share).run { this.progress = ((progress?.share ?: 0.0) * max).toInt() }
         // A phone that falls asleep measures nothing.
         if (progress != null) {
@@ -117,7 +119,7 @@ class BenchmarkActivity : SessionActivity<BenchmarkSession>() {
             choice.contentDescription = resources.getQuantityString(R.plurals.threads_spoken, count, count)
             choice.setTextAppearance(R.style.Text)
             choice.minHeight = resources.getDimensionPixelSize(R.dimen.touch)
-            choice.setPadding(0, 0, group.dp(THREADS_APART), 0)
+            choice.setPaddingRelative(0, 0, group.dp(THREADS_APART), 0)
             choice.isSaveEnabled = false
             group.addView(choice)
             if (count == session.state.threads) group.check(choice.id)
@@ -129,7 +131,7 @@ class BenchmarkActivity : SessionActivity<BenchmarkSession>() {
     private fun showHeat() {
         val banner = findViewById<View>(R.id.hot)
         banner.shown = heat.hot
-        findViewById<TextView>(R.id.hot_text).text = getString(R.string.hot, heat.status)
+        findViewById<TextView>(R.id.hot_text).said = getString(R.string.hot, heat.status)
         banner.postDelayed(lookAgain, HEAT_MS)
     }
 

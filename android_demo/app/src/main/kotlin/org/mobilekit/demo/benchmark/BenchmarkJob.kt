@@ -80,7 +80,7 @@ class BenchmarkJob(
 
     private fun keepChecks(result: BenchmarkResult) {
         for (measured in result.measured) {
-            measured.selfCheck?.let { demo.selfChecks[measured.contender.artifact.manifest.sha256] = it }
+            measured.selfCheck?.let { demo.selfChecks[measured.contender.artifact.manifest] = it }
         }
     }
 

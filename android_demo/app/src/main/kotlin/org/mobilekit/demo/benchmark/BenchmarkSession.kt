@@ -78,6 +78,13 @@ class BenchmarkSession(
         show { it.copy(progress = null) }
     }
 
+    /** End it, since nobody sees the screen: Android gives the fast cores to what is seen. */
+    fun leave() {
+        if (state.progress == null) return
+        cancel()
+        show { it.copy(trouble = Trouble(Trouble.Kind.INPUT, demo.getString(R.string.benchmark_left))) }
+    }
+
     override fun close() {
         super.close()
         running?.cancel()

@@ -3,6 +3,7 @@ package org.mobilekit.demo.ui
 import android.annotation.TargetApi
 import android.app.Activity
 import android.os.Build
+import android.text.TextUtils
 import android.view.LayoutInflater
 import android.view.View
 import android.view.ViewGroup
@@ -53,6 +54,13 @@ internal var View.shown: Boolean
     get() = visibility == View.VISIBLE
     set(value) {
         visibility = if (value) View.VISIBLE else View.GONE
+    }
+
+/** What a view says; written where it changes alone, since screen readers read again whatever is written. */
+internal var TextView.said: CharSequence?
+    get() = text
+    set(value) {
+        if (!TextUtils.equals(text, value ?: "")) text = value
     }
 
 /** Inflate [layout] without adding it. */

@@ -17,6 +17,7 @@ import org.mobilekit.demo.support.AppTest
 import org.mobilekit.demo.ui.CosineView
 import org.robolectric.Shadows.shadowOf
 import org.robolectric.android.controller.ActivityController
+import java.io.File
 import java.util.concurrent.CountDownLatch
 import kotlin.test.assertContains
 import kotlin.test.assertEquals
@@ -337,6 +338,52 @@ class TryActivityTest : AppTest() {
         early.pause().stop().destroy()
         go.countDown()
         await("the end") { app.fake.open.get() == 0 }
+    }
+
+    @Test
+    fun `an engine that cannot be closed does not end the app`() {
+        val controller = opened(push(Task.SEQUENCE_CLASSIFICATION).name)
+        app.fake.onFree = { throw IllegalStateException("it does not close") }
+        val errors =
+            uncaught {
+                controller.pause().stop().destroy()
+                val done = CountDownLatch(1)
+                app.worker.always { done.countDown() }
+                done.await()
+            }
+        assertEquals(emptyList(), errors)
+        assertEquals(0, app.fake.open.get())
+    }
+
+    @Test
+    fun `artifacts with the same model file check themselves each`() {
+        val good = push(Task.SEQUENCE_CLASSIFICATION, "good")
+        assertTrue(
+            assertNotNull(
+                opened("good")
+                    .get()
+                    .session.state.selfCheck,
+            ).passed,
+        )
+        val wrong = File(good.parentFile, "wrong")
+        good.copyRecursively(wrong)
+        val manifest = wrong.resolve("manifest.json")
+        manifest.writeText(manifest.readText().replace("\"output\": [-", "\"output\": [9"))
+        assertFalse(
+            assertNotNull(
+                opened("wrong")
+                    .get()
+                    .session.state.selfCheck,
+            ).passed,
+        )
+    }
+
+    @Test
+    fun `of long lines the beginning is shown`() {
+        val screen = opened(Task.SENTENCE_EMBEDDING)
+        screen.ask("lovely ".repeat(7_000) + "\n" + "fair ".repeat(9_000))
+        assertTrue(screen.shown(R.id.answer), screen.text(R.id.message))
+        assertTrue(words(screen.view(R.id.answer)).length < 2_000)
     }
 
     @Test

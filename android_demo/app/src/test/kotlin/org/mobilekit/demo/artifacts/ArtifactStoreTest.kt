@@ -132,6 +132,17 @@ class ArtifactStoreTest : AppTest() {
     }
 
     @Test
+    fun `a copy of a pack whose manifest is lost is made again`() {
+        val store = store()
+        val artifact = store.prepare(store.named("in-pack"))
+        artifact.folder.resolve("manifest.json").writeText("")
+        val entry = store.named("in-pack")
+        assertNull(entry.trouble)
+        assertTrue(entry.packed)
+        assertEquals("in-pack", store.prepare(entry).manifest.model)
+    }
+
+    @Test
     fun `a pushed artifact that is altered, cut off or without its model is refused`() {
         val store = store("none")
         for ((name, spoil) in spoilers) {

@@ -4,11 +4,14 @@ import android.content.Intent
 import android.net.Uri
 import android.os.Looper
 import android.os.PowerManager
+import android.text.Editable
+import android.text.TextWatcher
 import android.view.View
 import android.view.ViewGroup
 import android.view.WindowManager
 import android.widget.CheckBox
 import android.widget.RadioButton
+import android.widget.TextView
 import org.junit.Test
 import org.mobilekit.core.manifest.Task
 import org.mobilekit.demo.R
@@ -139,6 +142,57 @@ class BenchmarkActivityTest : AppTest() {
         await("the end") { app.fake.open.get() == 0 }
         assertEquals(emptyList(), reports())
     }
+
+    @Test
+    fun `what is measured while nobody sees the screen does not count`() {
+        push(Task.SEQUENCE_CLASSIFICATION, "one")
+        val controller = opened()
+        val go = held()
+        controller.get().press(R.id.start)
+        await("the run") { app.fake.open.get() == 1 }
+        controller.pause().stop()
+        go.countDown()
+        await("the end") { app.fake.open.get() == 0 }
+        controller.restart().start().resume()
+        val screen = controller.get()
+        await("a message") { screen.shown(R.id.message) }
+        assertContains(screen.text(R.id.message), "screen was left")
+        assertTrue(screen.shown(R.id.setup))
+        assertNull(screen.session.state.finished)
+        assertEquals(emptyList(), reports())
+    }
+
+    @Test
+    fun `a screen reader hears once that the phone is hot`() {
+        val screen = opened().get()
+        shadowOf(app.getSystemService(PowerManager::class.java))
+            .setCurrentThermalStatus(PowerManager.THERMAL_STATUS_SEVERE)
+        var said = 0
+        screen.findViewById<TextView>(R.id.hot_text).doAfterChange { said++ }
+        shadowOf(Looper.getMainLooper()).idleFor(20, TimeUnit.SECONDS)
+        assertEquals(1, said)
+    }
+
+    private fun TextView.doAfterChange(act: () -> Unit) =
+        addTextChangedListener(
+            object : TextWatcher {
+                override fun afterTextChanged(text: Editable) = act()
+
+                override fun beforeTextChanged(
+                    text: CharSequence,
+                    start: Int,
+                    count: Int,
+                    after: Int,
+                ) = Unit
+
+                override fun onTextChanged(
+                    text: CharSequence,
+                    start: Int,
+                    before: Int,
+                    count: Int,
+                ) = Unit
+            },
+        )
 
     @Test
     fun `the screen stays on while it measures, and no longer`() {

@@ -68,6 +68,21 @@ class HeadlessActivityTest : AppTest() {
     }
 
     @Test
+    fun `an artifact that was asked for and cannot be measured is told, with the reason`() {
+        push(Task.SEQUENCE_CLASSIFICATION, "one")
+        push(Task.SEQUENCE_CLASSIFICATION, "two").resolve("model.tflite").writeText("altered")
+        assertEquals(listOf("both.error"), started(intent("both", "one", "two")))
+        assertContains(File(reports, "both.error").readText(), "two: model.tflite is missing or altered")
+        assertContains(started(intent("all")), "all.json")
+    }
+
+    @Test
+    fun `a disk that takes no error does not end the app`() {
+        File(reports, ".partial-full/in-the-way").mkdirs()
+        assertEquals(emptyList(), uncaught { started(intent("full")) })
+    }
+
+    @Test
     fun `an app that is closed before it is done says so`() {
         push(Task.SEQUENCE_CLASSIFICATION, "one")
         val go = CountDownLatch(1)

@@ -17,6 +17,7 @@ import org.robolectric.android.controller.ActivityController
 import org.robolectric.annotation.Config
 import org.robolectric.annotation.GraphicsMode
 import java.io.File
+import java.util.concurrent.CopyOnWriteArrayList
 import kotlin.test.fail
 
 /** Screens under Robolectric: real views, real files, and the app's own background thread. */
@@ -69,6 +70,19 @@ abstract class AppTest {
             Thread.sleep(2)
         }
         fail("in vain: $what")
+    }
+
+    /** What [work] leaves uncaught on other threads; each would end the app. */
+    protected fun uncaught(work: () -> Unit): List<Throwable> {
+        val seen = CopyOnWriteArrayList<Throwable>()
+        val before = Thread.getDefaultUncaughtExceptionHandler()
+        Thread.setDefaultUncaughtExceptionHandler { _, error -> seen += error }
+        try {
+            work()
+        } finally {
+            Thread.setDefaultUncaughtExceptionHandler(before)
+        }
+        return seen
     }
 
     protected fun Activity.view(id: Int): View = findViewById(id)

@@ -10,13 +10,16 @@ import java.util.Random
 import java.util.concurrent.atomic.AtomicInteger
 import kotlin.math.sqrt
 
-/** An engine whose answers follow from words, by tables made up here. [onOpen], [onRun]: what else happens. */
+/** An engine whose answers follow from words, by tables made up here. [onOpen], [onRun], [onFree]: what else happens. */
 class FakeLibrary : EngineLibrary {
     @Volatile
     var onOpen: () -> Unit = {}
 
     @Volatile
     var onRun: () -> Unit = {}
+
+    @Volatile
+    var onFree: () -> Unit = {}
 
     /** Of an output: what the engine makes of it. */
     @Volatile
@@ -55,6 +58,7 @@ class FakeLibrary : EngineLibrary {
 
         override fun free() {
             open.decrementAndGet()
+            onFree()
         }
     }
 

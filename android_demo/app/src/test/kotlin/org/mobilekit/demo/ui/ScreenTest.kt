@@ -1,6 +1,8 @@
 package org.mobilekit.demo.ui
 
 import android.app.Activity
+import android.content.ComponentName
+import android.content.pm.ActivityInfo
 import android.graphics.Insets
 import android.view.View
 import android.view.ViewGroup
@@ -12,6 +14,7 @@ import org.mobilekit.demo.R
 import org.mobilekit.demo.answers.TryActivity
 import org.mobilekit.demo.artifacts.ArtifactsActivity
 import org.mobilekit.demo.benchmark.BenchmarkActivity
+import org.mobilekit.demo.problem.ProblemActivity
 import org.mobilekit.demo.support.AppTest
 import org.robolectric.RuntimeEnvironment
 import kotlin.test.assertEquals
@@ -77,6 +80,14 @@ class ScreenTest : AppTest() {
                 (screen.view(R.id.scroll) as ScrollView).canScrollVertically(1) ||
                     content.height <= screen.view(R.id.screen).height,
             )
+        }
+    }
+
+    @Test
+    fun `two taps open one screen`() {
+        for (screen in listOf(TryActivity::class, BenchmarkActivity::class, ProblemActivity::class)) {
+            val info = app.packageManager.getActivityInfo(ComponentName(app, screen.java), 0)
+            assertEquals(ActivityInfo.LAUNCH_SINGLE_TOP, info.launchMode, "${screen.java}")
         }
     }
 
