@@ -102,6 +102,8 @@ class TryActivityTest : AppTest() {
         assertContains(said, "Ada Lovelace  ·  PER")
         assertContains(said, "London  ·  LOC")
         assertContains(screen.ask("nobody is here"), "No entity found")
+        screen.ask("far" + " ".repeat(5_000) + "from London")
+        assertEquals(listOf("London"), marked(screen.view(R.id.answer)))
     }
 
     @Test
@@ -320,6 +322,7 @@ class TryActivityTest : AppTest() {
         controller.get().type(R.id.first, "lovely")
         controller.get().press(R.id.run)
         await("the work") { controller.get().shown(R.id.working) }
+        assertFalse(controller.get().view(R.id.run).isEnabled)
         controller.recreate()
         go.countDown()
         await("the answer") { controller.get().shown(R.id.answer) }

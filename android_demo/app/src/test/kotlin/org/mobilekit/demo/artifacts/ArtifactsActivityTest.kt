@@ -85,6 +85,19 @@ class ArtifactsActivityTest : AppTest() {
     }
 
     @Test
+    fun `what an artifact said of itself stands on its card`() {
+        push(Task.SEQUENCE_CLASSIFICATION, "a-good")
+        push(Task.SEQUENCE_CLASSIFICATION, "wrong") { goldenError = 50f }
+        for (name in listOf("a-good", "wrong")) {
+            val screen = open<TryActivity>(TryActivity.intent(app, name)).get()
+            await("the check") { screen.session.state.opening == null }
+        }
+        val cards = opened().cards()
+        assertContains(cards[0], "Self-check passed")
+        assertContains(cards[1], "Self-check failed")
+    }
+
+    @Test
     fun `an artifact that failed its checks at export says so`() {
         push(Task.SEQUENCE_CLASSIFICATION, "kept") {
             change = { it.replace("\"status\": \"passed\"", "\"status\": \"failed\"") }

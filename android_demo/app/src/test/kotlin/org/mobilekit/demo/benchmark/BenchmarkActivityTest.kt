@@ -76,6 +76,7 @@ class BenchmarkActivityTest : AppTest() {
             listOf("Load", "32 tokens", "128 tokens", "A text, running", "A text, text to answer", "Memory of its own")
         for (row in rows) assertEquals(2, said.lines().count { it == row }, row)
         assertEquals(2, said.lines().count { it == "Self-check passed" })
+        for (entry in app.store.list()) assertTrue(assertNotNull(app.selfChecks[assertNotNull(entry.manifest)]).passed)
         assertContains(said, "(p90 ")
         assertEquals(0, app.fake.open.get())
     }
@@ -217,6 +218,9 @@ class BenchmarkActivityTest : AppTest() {
         shadowOf(Looper.getMainLooper()).idleFor(3, TimeUnit.SECONDS)
         assertTrue(screen.shown(R.id.hot))
         assertContains(screen.text(R.id.hot_text), "severe")
+        power.setCurrentThermalStatus(PowerManager.THERMAL_STATUS_MODERATE)
+        shadowOf(Looper.getMainLooper()).idleFor(3, TimeUnit.SECONDS)
+        assertTrue(screen.shown(R.id.hot))
         power.setCurrentThermalStatus(PowerManager.THERMAL_STATUS_LIGHT)
         shadowOf(Looper.getMainLooper()).idleFor(3, TimeUnit.SECONDS)
         assertFalse(screen.shown(R.id.hot))

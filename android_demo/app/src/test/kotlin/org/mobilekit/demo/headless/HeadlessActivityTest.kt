@@ -1,9 +1,12 @@
 package org.mobilekit.demo.headless
 
 import android.content.Intent
+import android.os.PowerManager
+import android.view.WindowManager
 import org.junit.Test
 import org.mobilekit.core.manifest.Task
 import org.mobilekit.demo.support.AppTest
+import org.robolectric.Shadows.shadowOf
 import java.io.File
 import java.util.concurrent.CountDownLatch
 import kotlin.test.assertContains
@@ -44,6 +47,18 @@ class HeadlessActivityTest : AppTest() {
             .orEmpty()
             .takeIf { it.isNotEmpty() }
             ?.let { File(it).writeText(report) }
+    }
+
+    @Test
+    fun `a report says how hot the phone was before and after`() {
+        push(Task.SEQUENCE_CLASSIFICATION, "one")
+        val power = shadowOf(app.getSystemService(PowerManager::class.java))
+        power.setCurrentThermalStatus(PowerManager.THERMAL_STATUS_LIGHT)
+        app.fake.onRun = { power.setCurrentThermalStatus(PowerManager.THERMAL_STATUS_SEVERE) }
+        started(intent("hot"))
+        val report = File(reports, "hot.json").readText()
+        assertContains(report, "\"thermal_before\": \"light\"")
+        assertContains(report, "\"thermal_after\": \"severe\"")
     }
 
     @Test
@@ -89,6 +104,11 @@ class HeadlessActivityTest : AppTest() {
         app.fake.onRun = { go.await() }
         val controller = open<HeadlessActivity>(intent("closed"))
         await("the run") { app.fake.open.get() == 1 }
+        val flags =
+            controller
+                .get()
+                .window.attributes.flags
+        assertTrue(flags and WindowManager.LayoutParams.FLAG_KEEP_SCREEN_ON != 0)
         controller.pause().stop().destroy()
         go.countDown()
         await("the error") { reports.list().orEmpty().contains("closed.error") }

@@ -3,10 +3,14 @@ package org.mobilekit.demo.ui
 import android.app.Activity
 import android.content.ComponentName
 import android.content.pm.ActivityInfo
+import android.graphics.Bitmap
+import android.graphics.Canvas
 import android.graphics.Insets
 import android.view.View
+import android.view.View.MeasureSpec
 import android.view.ViewGroup
 import android.view.WindowInsets
+import android.view.WindowManager
 import android.widget.ScrollView
 import org.junit.Test
 import org.mobilekit.core.manifest.Task
@@ -92,6 +96,33 @@ class ScreenTest : AppTest() {
     }
 
     @Test
+    fun `the keyboard makes the screen to type in smaller`() {
+        val info = app.packageManager.getActivityInfo(ComponentName(app, TryActivity::class.java), 0)
+        val mode = info.softInputMode and WindowManager.LayoutParams.SOFT_INPUT_MASK_ADJUST
+        @Suppress("DEPRECATION")
+        assertEquals(WindowManager.LayoutParams.SOFT_INPUT_ADJUST_RESIZE, mode)
+    }
+
+    @Test
+    fun `bars and pills begin on the right where texts do`() {
+        val bar = Bar(app)
+        bar.layoutDirection = View.LAYOUT_DIRECTION_RTL
+        bar.share = 0.5
+        bar.layout(0, 0, 100, 10)
+        val drawn = Bitmap.createBitmap(100, 10, Bitmap.Config.ARGB_8888)
+        bar.draw(Canvas(drawn))
+        val colours = listOf(20, 80).map { drawn.getPixel(it, 5) }
+        assertEquals(listOf(R.color.track, R.color.accent).map(app::getColor), colours)
+        val flow = Flow(app)
+        flow.layoutDirection = View.LAYOUT_DIRECTION_RTL
+        repeat(2) { flow.addView(View(app), ViewGroup.LayoutParams(20, 10)) }
+        flow.measure(MeasureSpec.makeMeasureSpec(100, MeasureSpec.EXACTLY), MeasureSpec.UNSPECIFIED)
+        flow.layout(0, 0, 100, 10)
+        assertEquals(80, flow.getChildAt(0).left)
+        assertTrue(flow.getChildAt(1).right < 80)
+    }
+
+    @Test
     fun `columns are no wider than lines that are read well`() {
         RuntimeEnvironment.setQualifiers("w700dp-h1000dp-port-mdpi")
         val screen = open<ArtifactsActivity>().get()
@@ -107,9 +138,7 @@ class ScreenTest : AppTest() {
             bar.share = share
             bar.layout(0, 0, 100, 10)
             bar.draw(
-                android.graphics.Canvas(
-                    android.graphics.Bitmap.createBitmap(100, 10, android.graphics.Bitmap.Config.ARGB_8888),
-                ),
+                Canvas(Bitmap.createBitmap(100, 10, Bitmap.Config.ARGB_8888)),
             )
             assertFalse(bar.share > 1)
         }
