@@ -35,6 +35,18 @@ class UnpackerTest {
     }
 
     @Test
+    fun `a disk with just enough room takes it`() {
+        Unpacker.unpack(pack, into)
+        val total = into.walk().filter { it.isFile }.sumOf { it.length() }
+        into.deleteRecursively()
+        val none = { _: Long, _: Long -> }
+        assertFailsWith<ArtifactException> { Unpacker.unpack(pack, into, none, { false }) { total - 1 } }
+        assertEquals(emptyList(), left())
+        Unpacker.unpack(pack, into, none, { false }) { total }
+        assertTrue(into.isDirectory)
+    }
+
+    @Test
     fun `cancelled at any segment, nothing is left`() {
         var asked = 0
         Unpacker.unpack(pack, into, cancelled = { false.also { asked++ } })
