@@ -34,6 +34,8 @@ fun selfCheck(
             } catch (error: Exception) {
                 // Whatever a file makes of a check, it did not hold.
                 CheckRow(name, "the check itself failed", false, "error: ${error.message ?: error}", "")
+            } catch (error: OutOfMemoryError) {
+                CheckRow(name, "the check itself failed", false, "error: there is not enough memory", "")
             }
         },
     )

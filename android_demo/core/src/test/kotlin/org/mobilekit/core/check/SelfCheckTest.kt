@@ -4,6 +4,7 @@ import org.junit.Test
 import org.mobilekit.core.EngineException
 import org.mobilekit.core.FakeEngine
 import org.mobilekit.core.FakeTokenizer
+import org.mobilekit.core.answer.TextModel
 import org.mobilekit.core.fakeModel
 import org.mobilekit.core.goldenOutput
 import org.mobilekit.core.manifest.Manifest
@@ -33,6 +34,38 @@ class SelfCheckTest {
         assertTrue(result.said.startsWith("output: 1.00000") && result.said.length < 300, result.said)
         // The first at 8, 16 and 16 with other tokens; the second fills most of 16.
         assertEquals(listOf(8, 16, 16, 16, 16), engine.runs.map { it.first }.sorted())
+    }
+
+    /** A model whose tokenizer's encodings are [changed]. */
+    private fun encoding(changed: (Encoding) -> Encoding): TextModel {
+        val model = fakeModel(FakeEngine())
+        val tokenizer =
+            object : Tokenizer by FakeTokenizer() {
+                override fun encode(
+                    text: String,
+                    pair: String?,
+                    limit: Int,
+                    truncation: Truncation,
+                ): Encoding = changed(model.tokenizer.encode(text, pair, limit, truncation))
+            }
+        return TextModel(model.artifact, tokenizer, model.engine)
+    }
+
+    @Test
+    fun `the same ids of other types fail`() {
+        val other =
+            encoding {
+                val types = IntArray(it.size) { 1 }
+                Encoding(it.ids, types, it.starts, it.ends, it.words, it.sequences, it.truncated)
+            }
+        assertEquals(listOf("tokenizer"), selfCheck(other).rows.filterNot { it.passed }.map { it.name })
+    }
+
+    @Test
+    fun `a check that runs out of memory failed, and the others are told`() {
+        val rows = selfCheck(encoding { throw OutOfMemoryError("none") }).rows
+        assertEquals(listOf(false, true, true, true), rows.map { it.passed })
+        assertTrue("not enough memory" in rows.first().measured, rows.first().measured)
     }
 
     @Test
