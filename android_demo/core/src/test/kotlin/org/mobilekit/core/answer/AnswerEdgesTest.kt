@@ -60,8 +60,8 @@ class AnswerEdgesTest {
             val logits = FloatArray(2 * 41)
             logits[2] = 20f
             logits[2 * last + 1] = 20f
-            val found = decodeSpans(logits, letters(40, 1), "x".repeat(40), 1)
-            return found.first().text.orEmpty().length
+            val best = decodeSpans(logits, letters(40, 1), "x".repeat(40), 1).first()
+            return best.text.orEmpty().length
         }
         assertEquals(30, best(30))
         assertNotEquals(31, best(31))
