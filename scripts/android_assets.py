@@ -17,10 +17,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.device.android import name_in_app
+from benchmarks.device.android import names_in_app
 from mobilekit.artifact import Artifact, open_folder
 from mobilekit.compression.pack.pack import pack
-from mobilekit.errors import ArtifactError, InputError, MobilekitError
+from mobilekit.errors import ArtifactError, MobilekitError
 
 ASSETS = Path(__file__).resolve().parent.parent / "android_demo" / "app" / "src" / "main" / "assets"
 TARGETS = ("tflite", "executorch")
@@ -33,10 +33,7 @@ def add(folders: Sequence[Path], assets: Path, packed: bool) -> list[str]:
     two of the same name. Then nothing is changed.
     """
     artifacts = [_verified(folder) for folder in folders]
-    names = [name_in_app(artifact) for artifact in artifacts]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise InputError(f"{twice}: given twice; name each artifact once.")
+    names = names_in_app(artifacts)
     assets.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=assets, prefix=".artifacts-") as scratch:
         new = Path(scratch) / "artifacts"

@@ -46,7 +46,7 @@ def measure(adb: Adb, asked: Measuring, say: Say, pause: Callable[[float], None]
     artifacts = [open_folder(folder) for folder in asked.artifacts]
     for artifact in artifacts:
         artifact.refuse_altered()
-    names = _names(artifacts)
+    names = names_in_app(artifacts)
     # What it lists are all packages whose names hold this one.
     if f"package:{APP}" not in adb.shell("pm", "list", "packages", APP).split():
         raise InputError(
@@ -69,7 +69,7 @@ def name_in_app(artifact: Artifact) -> str:
     return re.sub(r"[^A-Za-z0-9._-]", "_", f"{artifact.manifest.content['name']}-{artifact.manifest.target}")
 
 
-def _names(artifacts: Sequence[Artifact]) -> list[str]:
+def names_in_app(artifacts: Sequence[Artifact]) -> list[str]:
     """Their names in the app; raises InputError where one would take another's place: folders there have no case."""
     names = [name_in_app(artifact) for artifact in artifacts]
     for i, name in enumerate(names):
@@ -77,7 +77,7 @@ def _names(artifacts: Sequence[Artifact]) -> list[str]:
         if before is not None:
             raise InputError(
                 f"{artifacts[before].folder} and {artifacts[i].folder} are both called {name} in the app; "
-                "measure one after the other, or export one under another name."
+                "give one at a time, or export one under another name."
             )
     return names
 

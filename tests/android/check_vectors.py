@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from support import fake_manifest
@@ -63,19 +64,58 @@ def case(chance: random.Random) -> Json:
         golden.append({"rows": rows, "columns": columns, "output": listed.ravel().tolist()})
     if per_token and any(entry["rows"] != golden[0]["rows"] for entry in golden):
         golden, outputs = golden[:1], outputs[:1]
-    content = fake_manifest(None) | {"task": task, "problem_type": problem, "golden": golden}
-    content["labels"] = [f"l{i}" for i in range(size)] if problem or per_token else []
+    labels = [f"l{i}" for i in range(size)] if problem or per_token else []
+    return _judged(
+        {"task": task, "problem": problem, "labels": labels, "size": size, "golden": golden}, outputs, metric, limit
+    )
+
+
+def _judged(given: Json, outputs: list[NDArray[np.float32]], metric: str, limit: float) -> Json:
+    """A case, and what Python says of it."""
+    content = fake_manifest(None) | {"task": given["task"], "problem_type": given["problem"], "golden": given["golden"]}
+    content["labels"] = given["labels"]
     artifact = Artifact(Path(), Manifest(content))
     found = hold_golden("output", artifact, outputs, Tolerance(metric, limit))
-    given = {"task": task, "problem": problem, "labels": content["labels"], "size": size, "golden": golden}
-    given |= {"metric": metric, "limit": limit, "outputs": [output.ravel().tolist() for output in outputs]}
-    return {**given, "passed": found.passed, "measured": found.measured}
+    asked = {"metric": metric, "limit": limit, "outputs": [output.ravel().tolist() for output in outputs]}
+    return {**given, **asked, "passed": found.passed, "measured": found.measured}
+
+
+def edges() -> list[Json]:
+    """On both sides of each limit that random outputs seldom come near: the first of two passes, the second fails."""
+    embedding, single, multi, regression = (_KINDS[i] for i in range(4))
+    unit = [[1.0, 0.0]] * 4
+    made = []
+    for cosine in (0.9975, 0.9965):
+        made.append(_edge(embedding, unit, [*unit[:3], [cosine, (1 - cosine**2) ** 0.5]], 0.999))
+    for length in (1.029, 1.031):
+        made.append(_edge(embedding, unit, [*unit[:3], [length, 0.0]]))
+    for gap in (0.15, 0.25):
+        made.append(_edge(single, [[5.0, -5.0], [gap, 0.0]], [[5.0, -5.0], [0.0, 0.01]]))
+    for sure in (0.3, 0.5):
+        made.append(_edge(multi, [[10.0, sure], [-10.0, -5.0]], [[10.0, -0.01], [-10.0, -5.0]]))
+    away = np.array([[1.0, 1, 1], [1, -1, 1], [-1, 1, -1], [-1, -1, -1]])
+    aside = np.array([[1.0, -1, 1], [-1, 1, -1], [1, -1, 1], [-1, 1, -1]])
+    for share in (0.12, 0.17):
+        made.append(_edge(regression, (away + 30).tolist(), (away + share * aside + 30).tolist()))
+    assert [each["passed"] for each in made] == [True, False] * 5, [each["measured"] for each in made]
+    return made
+
+
+def _edge(
+    kind: tuple[str, str | None], expected: list[list[float]], got: list[list[float]], limit: float = 0.995
+) -> Json:
+    (task, problem), size = kind, len(expected[0])
+    golden = [{"rows": None, "columns": None, "output": np.float32(row).tolist()} for row in expected]
+    labels = [f"l{i}" for i in range(size)] if problem else []
+    given = {"task": task, "problem": problem, "labels": labels, "size": size, "golden": golden}
+    return _judged(given, [np.array(row, np.float32) for row in got], "cosine", limit)
 
 
 def vectors(count: int) -> str:
-    """JSON text of so many cases, always the same."""
+    """JSON text of so many cases, always the same, and of the edges."""
     chance = random.Random(count)
-    return '{"cases": [\n' + ",\n".join(json.dumps(case(chance)) for _ in range(count)) + "\n]}\n"
+    cases = [*edges(), *(case(chance) for _ in range(count))]
+    return '{"cases": [\n' + ",\n".join(map(json.dumps, cases)) + "\n]}\n"
 
 
 def main() -> None:

@@ -90,7 +90,7 @@ def test_refuses_targets_that_the_app_cannot_run(
 
 def test_refuses_one_name_twice(script: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(script, tmp_path / "assets", artifact(tmp_path / "a"), artifact(tmp_path / "b")) == 2
-    assert "given twice" in capsys.readouterr().err
+    assert "are both called fake-int8-tflite in the app" in capsys.readouterr().err
 
 
 def test_refuses_a_folder_without_manifest(
