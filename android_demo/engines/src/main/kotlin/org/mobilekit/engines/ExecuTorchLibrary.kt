@@ -10,7 +10,12 @@ import org.pytorch.executorch.EValue
 import org.pytorch.executorch.Module
 import org.pytorch.executorch.Tensor
 
-/** ExecuTorch on the processor, through XNNPACK: runs the files of the target `executorch`. */
+/**
+ * ExecuTorch on the processor, through XNNPACK: runs the files of the target `executorch`.
+ *
+ * A module reads its file and lays out weights when a method is first asked for. That is asked for here, so that loading
+ * takes what it takes and the first text is answered as fast as the next.
+ */
 class ExecuTorchLibrary : EngineLibrary {
     override val name: String = "executorch"
 
@@ -24,7 +29,12 @@ class ExecuTorchLibrary : EngineLibrary {
         threads: Int,
     ): Engine =
         guarded("${artifact.modelFile}: ExecuTorch cannot open it") {
-            ExecuTorchEngine(artifact, Module.load(artifact.modelFile.path, Module.LOAD_MODE_MMAP, threads))
+            val module = Module.load(artifact.modelFile.path, Module.LOAD_MODE_MMAP, threads)
+            ExecuTorchEngine(artifact, module).also { engine ->
+                runCatching { artifact.manifest.lengths.forEach { module.loadMethod(it.entry) } }
+                    .onFailure { engine.close() }
+                    .getOrThrow()
+            }
         }
 }
 
