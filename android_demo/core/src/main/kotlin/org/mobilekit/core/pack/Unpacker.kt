@@ -14,9 +14,9 @@ object Unpacker {
     /**
      * Write all files of a [pack] into the new folder [into], each with the sha256 that the pack says.
      *
-     * They are written beside it and renamed at the end; on any failure nothing is left. One segment (at most 4 MiB) is
-     * in memory at a time. [progress]: bytes written so far, of all. [cancelled] is asked between segments. One thread
-     * at a time may write the same folder.
+     * They are written beside it and renamed at the end; on any failure nothing is left. One segment is in memory at a
+     * time (at most 4 MiB, and, in packs made to take much, eight times that of escapes). [progress]: bytes written so
+     * far, of all. [cancelled] is asked between segments. One thread at a time may write the same folder.
      *
      * Throws [ArtifactException] where the pack is damaged, of a newer version or too large for the disk, or [into] is
      * there already; [CancellationException] where it was cancelled.
