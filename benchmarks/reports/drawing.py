@@ -174,7 +174,7 @@ def scale(axis: Any, values: Sequence[float]) -> None:
 
 
 def short_labels(rows: Sequence[Json], target: bool) -> list[str]:
-    """As short a label for each row as tells it from the others: its scheme, with its model, or its name.
+    """As short a label for each row as tells it from the others: its scheme, with its engine or its model, or its name.
 
     target: whether the target has to be in it, where nothing else shows it.
     """
@@ -184,9 +184,10 @@ def short_labels(rows: Sequence[Json], target: bool) -> list[str]:
         scheme, model = row["scheme"], row["model"]
         if scheme is None or row["kind"] != "artifact":
             return (row["name"],)
-        short = (scheme,) if len(models) == 1 else ()
         tail = (row["target"],) if target and row["target"] else ()
-        return (*(" ".join((each, *tail)) for each in (*short, f"{model} {scheme}")), row["name"])
+        engine = (row["engine"],) if row["engine"] else ()
+        short = [(scheme, *tail), (scheme, *engine)] if len(models) == 1 else []
+        return (*(" ".join(each) for each in (*short, (model, scheme, *tail), (model, scheme, *engine))), row["name"])
 
     all_choices = [choices(row) for row in rows]
     # Without the target in it, only rows of the same target must differ.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from benchmarks.reports.drawing import HATCHES, INK, SHADES, canvas, heading, legend, png, scale, short_labels
@@ -17,7 +17,7 @@ _OTHERS = "others"
 
 def group_plot(rows: Sequence[Json], title: str, about: str) -> bytes | None:
     """A PNG, or None where no row says what its groups take."""
-    told = [row for row in rows if sum(row["groups"].values())]
+    told = _files(row for row in rows if sum(row["groups"].values()))
     if not told:
         return None
     shown = told[:MOST]
@@ -52,6 +52,14 @@ def group_plot(rows: Sequence[Json], title: str, about: str) -> bytes | None:
         axes.tick_params(axis="y", length=0)
         axes.set_xlabel("weights, MB")
         return png(figure)
+
+
+def _files(rows: Iterable[Json]) -> list[Json]:
+    """The first row of each file: what two engines run is the same bytes."""
+    found: dict[str, Json] = {}
+    for row in rows:
+        found.setdefault(row["sha256"] or row["name"], row)
+    return list(found.values())
 
 
 def _groups(rows: Sequence[Json]) -> list[str]:

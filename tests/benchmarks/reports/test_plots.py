@@ -121,8 +121,8 @@ def test_the_front_is_of_rows_on_the_same_data(figures: list[Any]) -> None:
 def test_formulas_and_underscores_are_texts(figures: list[Any]) -> None:
     rows = [
         {**artifact("minilm-l6", "tflite", "int8"), "name": text, "model": text, "scheme": text, "target": text,
-         "groups": {text: 10**6}}
-        for text in ATTACKS
+         "groups": {text: 10**6}, "sha256": f"{i:064x}"}
+        for i, text in enumerate(ATTACKS)
     ]  # fmt: skip
     assert len(plots(report(rows, ratios=[]))) == 4
     legend = {text.get_text().strip() for text in figures[3].legends[0].get_texts()}
@@ -183,6 +183,8 @@ def test_labels_are_as_short_as_tells_rows_apart() -> None:
     ]
     assert short_labels(rows, target=False) == ["int8", "int8", "torch eager"]
     assert short_labels(rows, target=True) == ["int8 tflite", "int8 coreml", "torch eager"]
+    two = [{**artifact("minilm-l6", "tflite", "int8"), "engine": engine} for engine in ("litert", "litert_compiled")]
+    assert short_labels(two, target=False) == ["int8 litert", "int8 litert_compiled"]
     more = [*rows, artifact("e5-small", "tflite", "int8")]
     assert short_labels(more, target=False)[0] == "minilm-l6 int8"
 
