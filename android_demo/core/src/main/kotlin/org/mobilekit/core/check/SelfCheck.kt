@@ -33,13 +33,18 @@ fun selfCheck(
                 throw error
             } catch (error: Exception) {
                 // Whatever a file makes of a check, it did not hold.
-                CheckRow(name, "the check itself failed", false, "error: ${error.message ?: error}", "")
+                failed(name, error.message ?: error.toString())
             } catch (error: OutOfMemoryError) {
-                CheckRow(name, "the check itself failed", false, "error: there is not enough memory", "")
+                failed(name, "there is not enough memory")
             }
         },
     )
 }
+
+private fun failed(
+    name: String,
+    why: String,
+): CheckRow = CheckRow(name, "the check itself failed", false, "error: $why", "")
 
 private fun checkTokenizer(
     model: TextModel,
