@@ -64,14 +64,11 @@ def measure(adb: Adb, asked: Measuring, say: Say, pause: Callable[[float], None]
     return _report(adb, run, asked.seconds, artifacts, say, pause)
 
 
-def name_in_app(artifact: Artifact) -> str:
-    """What its folder is called there."""
-    return re.sub(r"[^A-Za-z0-9._-]", "_", f"{artifact.manifest.content['name']}-{artifact.manifest.target}")
-
-
 def names_in_app(artifacts: Sequence[Artifact]) -> list[str]:
-    """Their names in the app; raises InputError where one would take another's place: folders there have no case."""
-    names = [name_in_app(artifact) for artifact in artifacts]
+    """What their folders are called in the app, where names have no case; raises InputError where one would take
+    another's place."""
+    told = [f"{artifact.manifest.content['name']}-{artifact.manifest.target}" for artifact in artifacts]
+    names = [re.sub(r"[^A-Za-z0-9._-]", "_", name) for name in told]
     for i, name in enumerate(names):
         before = next((k for k in range(i) if names[k].lower() == name.lower()), None)
         if before is not None:
